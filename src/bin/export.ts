@@ -58,7 +58,7 @@ export async function* exportListing(
   let Cursor = ''
   do {
     const params = Cursor === '' ? input.params : { ...input.params, Cursor }
-    const reply = await run({ ...{ operation, compiled, params, caller }, ...audience, ...from })
+    const reply = await run({ operation, compiled, params, caller, ...audience, ...from })
     const body = textOf(reply.body)
     if (reply.status !== 200) throw refusal(listing, JSON.parse(body).ResponseStatus.Errors)
     const end = body.indexOf('\n')

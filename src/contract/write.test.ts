@@ -126,15 +126,14 @@ describe('an answer', () => {
   test('spells members as the dialect does', () => {
     expect(write('GetStrategyOpenPositions', position, 'compat')).toContain('"C2Symbol":{"FullSymbol":"AAPL"')
     const tradable = {
-      ...{
-        Id: 1,
-        Currency: 'USD',
-        Description: 'Apple',
-        PointValue: 1,
-        TickSize: '0.01',
-        DecimalPrecision: 2,
-      },
-      ...{ PlatformSymbol: position.PlatformSymbol, ExchangeSymbol: position.ExchangeSymbol },
+      Id: 1,
+      Currency: 'USD',
+      Description: 'Apple',
+      PointValue: 1,
+      TickSize: '0.01',
+      DecimalPrecision: 2,
+      PlatformSymbol: position.PlatformSymbol,
+      ExchangeSymbol: position.ExchangeSymbol,
       BrokerMarginRequirements: [],
     }
     expect(write('GetSupportedSymbols', tradable, 'compat')).toContain('"C2Symbol":{"FullSymbol":"AAPL"')

@@ -52,13 +52,11 @@ export const strategyParts: readonly StrategyPart[] = [
     rule: weekly(trend200),
   },
   ended({
-    ...{
-      key: 'breakout',
-      name: 'Breakout SPX',
-      capital: 100_000,
-      startsOn: '2000-06-01',
-      rule: weekly(breakout),
-    },
+    key: 'breakout',
+    name: 'Breakout SPX',
+    capital: 100_000,
+    startsOn: '2000-06-01',
+    rule: weekly(breakout),
     endsOn: '2002-10-10',
   }),
   {

@@ -49,14 +49,14 @@ function followActs(
     await stage.db.transaction(async (tx) =>
       granted(
         await startAutotrade(contextOf(stage, tx, actor), {
-          ...{ Account, StrategyId: strategyId(), ScalingPercentage: follow.percent },
-          ...{
-            StocksEnabled: isEnabled && trades === 'stocks',
-            FuturesEnabled: isEnabled && trades === 'futures',
-            ForexEnabled: isEnabled && trades === 'forex',
-            OptionsEnabled: false,
-            ShortOptionsEnabled: false,
-          },
+          Account,
+          StrategyId: strategyId(),
+          ScalingPercentage: follow.percent,
+          StocksEnabled: isEnabled && trades === 'stocks',
+          FuturesEnabled: isEnabled && trades === 'futures',
+          ForexEnabled: isEnabled && trades === 'forex',
+          OptionsEnabled: false,
+          ShortOptionsEnabled: false,
           ...(follow.maxDollars !== undefined && { MaxStocksDollars: follow.maxDollars }),
           ...(isNew && follow.doesNotJoin && { DoNotJoinCurrentSystemPositions: true }),
         }),

@@ -105,10 +105,7 @@ test('an operator adds a broker and the account that somebody has there', async 
     select b.adapter, b.environment, b.needs_credentials as "needsCredentials", a.account, a.kind, a.cash::float8
     from account a join broker b on b.id = a.broker_id`
   expect(rows).toEqual([
-    {
-      ...{ adapter: 'alpaca', environment: 'live', needsCredentials: true },
-      ...{ account: 'PA123', kind: 0, cash: 1000 },
-    },
+    { adapter: 'alpaca', environment: 'live', needsCredentials: true, account: 'PA123', kind: 0, cash: 1000 },
   ])
 }, 120_000)
 

@@ -51,7 +51,5 @@ test.each([
   ['x', 'x is no id'],
   ['999', 'no incident 999 waits to be looked at'],
 ])('incidents end %s', async (word, says) => {
-  expect(await run('incidents', 'end', word)).toEqual({
-    ...{ status: 1, output: '', errors: `lockstep: ${says}` },
-  })
+  expect(await run('incidents', 'end', word)).toEqual({ status: 1, output: '', errors: `lockstep: ${says}` })
 })

@@ -81,15 +81,14 @@ test(
       is_resellable as resellable, no_subs_allowed as closed, performance_fee_percent as fee, is_alive as alive
     from strategy where id = ${strategyId}::bigint`
     expect(await facts()).toEqual({
-      ...{
-        price: 49.5,
-        short: 'Follows trends',
-        long: 'At length',
-        private: true,
-        resellable: false,
-        closed: true,
-      },
-      ...{ fee: 20, alive: true },
+      price: 49.5,
+      short: 'Follows trends',
+      long: 'At length',
+      private: true,
+      resellable: false,
+      closed: true,
+      fee: 20,
+      alive: true,
     })
     await told('strategy', 'disable', id(strategyId))
     expect(await facts()).toMatchObject({ alive: false, price: 49.5 })

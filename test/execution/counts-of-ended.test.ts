@@ -8,7 +8,7 @@ import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { reconcile } from '../../src/execution/reports/reconciliation.ts'
 import { settleOrder } from '../../src/execution/reports/settle-order.ts'
-import { insertReports } from '../../src/storage/brokers/reports.ts'
+import { insertReports, type NewTotal } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { fixMessage } from '../support/fix-message.ts'
 import { workingCopy } from './account-scene.ts'
@@ -21,14 +21,12 @@ async function partlyFilled() {
   const scene = await workingCopy(db)
   const { world, brokerId, accountId, symbol, clientOrderId } = scene
   const about = { brokerId, accountId, clientOrderId, symbol, text: null }
-  const told = async (
-    report: Pick<Parameters<typeof insertReports>[1][number], 'kind' | 'cumQty'> & object,
-  ) => {
+  const told = async (report: Pick<NewTotal, 'kind'> & Partial<NewTotal>) => {
     const row = { ...about, reportKey: report.kind, occurredAt: world.clock.time, ...report }
     await insertReports(db.write, [row])
     await world.drain()
   }
-  await told({ kind: 'fill', ...{ side: '1', quantity: '40', px: '50' } })
+  await told({ kind: 'fill', side: '1', quantity: '40', px: '50' })
   const asked: string[] = []
   /** Asks the broker, which holds what is booked here and answers so for the order, once a minute for as long. */
   const answers = async (standing: OrderStanding | undefined, times = 4): Promise<void> => {

@@ -270,24 +270,20 @@ test('an account is worth its cash and what it holds, foreign executions include
     await saveLedgers(tx, [{ ...own, quantity: dec(10), avgPx: dec(45), openedAt: opening }])
     await insertExecutions(tx, [
       {
-        ...{
-          brokerId: 1,
-          accountId,
-          execId: 'X1',
-          orderId: null,
-          setupId: null,
-          instrumentId: id,
-          side: '1',
-        },
-        ...{
-          quantity: dec(10),
-          px: dec(45),
-          fx: dec(1),
-          commission: dec(1),
-          cashChange: dec(-451),
-          executedAt: opening,
-          busts: null,
-        },
+        brokerId: 1,
+        accountId,
+        execId: 'X1',
+        orderId: null,
+        setupId: null,
+        instrumentId: id,
+        side: '1',
+        quantity: dec(10),
+        px: dec(45),
+        fx: dec(1),
+        commission: dec(1),
+        cashChange: dec(-451),
+        executedAt: opening,
+        busts: null,
       },
     ])
   })

@@ -63,14 +63,13 @@ async function trade({ strategyId, instrumentId, signals, bid }: Life, pick: num
   const wanted = 1 + (pick % 9)
   const limit = pick % 3 === 0 ? {} : { limit: String(bid + (pick % 7) - 3) }
   const id = await place(world, {
-    ...{
-      strategyId,
-      instrumentId,
-      side: direction > 0 ? '1' : '2',
-      positionEffect: closes ? 'C' : 'O',
-      ...limit,
-    },
-    ...{ quantity: String(closes ? Math.min(wanted, Math.abs(held)) : wanted), goodTillCanceled: true },
+    strategyId,
+    instrumentId,
+    side: direction > 0 ? '1' : '2',
+    positionEffect: closes ? 'C' : 'O',
+    ...limit,
+    quantity: String(closes ? Math.min(wanted, Math.abs(held)) : wanted),
+    goodTillCanceled: true,
   })
   signals.push(id)
 }

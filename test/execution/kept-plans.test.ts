@@ -79,10 +79,7 @@ async function placing(): Promise<() => Promise<void>> {
       operation: 'NewStrategyOrder',
       compiled: compileRow(rows.NewStrategyOrder, 'Gen', 'native'),
       params: { Order },
-      caller: {
-        ...{ accessKeyId: 0, keyId: 'k', role: 'user', siteKind: 'platform', permissions: null },
-        ...owner,
-      },
+      caller: { accessKeyId: 0, keyId: 'k', role: 'user', siteKind: 'platform', permissions: null, ...owner },
       ...{ host: 'Gen', dialect: 'native', requestId: 'r', origin: 'http://localhost' },
     })
     expect(reply.status).toBe(200)

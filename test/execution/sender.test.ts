@@ -181,9 +181,7 @@ describe('an opening order', () => {
     await world.drain()
     await setSwitch(db.write, 'noOpeningOrders', true, ctx.clock.now())
     await endSignal(db.write, first, '5', new Date(ctx.clock.now()).toISOString())
-    await place(world, {
-      ...{ strategyId, instrumentId, side: '1', quantity: '4', limit: '91', replaces: first },
-    })
+    await place(world, { strategyId, instrumentId, side: '1', quantity: '4', limit: '91', replaces: first })
     await world.drain()
     await setSwitch(db.write, 'noOpeningOrders', false, ctx.clock.now())
     expect(await readOrders(world, setupId)).toMatchObject([{ status: '5' }, { status: '0', orderQty: 4 }])

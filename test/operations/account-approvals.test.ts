@@ -70,7 +70,7 @@ describe('approvals of accounts', () => {
       return holder?.ApprovedAccounts
     }
     const moment = (AddedDate: string, who: CitizenName) => [
-      { ...{ Account: 'U102', AddedDate }, AddedByPersonId: people[who].personId },
+      { Account: 'U102', AddedDate, AddedByPersonId: people[who].personId },
     ]
     await geo('ApprovedAutotradeAccount', later)
     await town.door('/clock', { now: '2024-03-12T14:00:10Z' })

@@ -299,27 +299,26 @@ describe('who sees subscribers and revenue', () => {
   test('a subscriber has a price and a last payment', async () => {
     const [first] = await rowsOf('/gen/Strategies/GetSubscribers', { StrategyId: strategyId }, customer)
     expect(first).toEqual({
-      ...{
-        Id: expect.any(Number),
-        StrategyId: strategyId,
-        StrategyName: 'Trend',
-        PersonId: customer.personId,
-      },
-      ...{
-        SubscriptionId: first?.Id,
-        SubscriberId: customer.personId,
-        IsStrategyOwner: false,
-        Alias: 'Carl',
-      },
-      ...{ FirstName: 'Carl', LastName: 'C', Email: 'carl@example.org', StartDate: at(0), EndDate: at(30) },
-      ...{
-        BasePrice: 99.99,
-        Markup: 0,
-        Cost: 99.99,
-        LastTransactionDate: at(0),
-        LastTransactionAmount: 99.99,
-      },
-      ...{ IsResale: 0, WhiteLabelSiteId: site },
+      Id: expect.any(Number),
+      StrategyId: strategyId,
+      StrategyName: 'Trend',
+      PersonId: customer.personId,
+      SubscriptionId: first?.Id,
+      SubscriberId: customer.personId,
+      IsStrategyOwner: false,
+      Alias: 'Carl',
+      FirstName: 'Carl',
+      LastName: 'C',
+      Email: 'carl@example.org',
+      StartDate: at(0),
+      EndDate: at(30),
+      BasePrice: 99.99,
+      Markup: 0,
+      Cost: 99.99,
+      LastTransactionDate: at(0),
+      LastTransactionAmount: 99.99,
+      IsResale: 0,
+      WhiteLabelSiteId: site,
     })
   })
 

@@ -56,15 +56,14 @@ test('the same words by the same caller, from the same place and about the same 
   })
   type Call = Parameters<typeof run>[0]
   const usual: Call = {
-    ...{
-      operation: 'GetBrokers',
-      compiled,
-      params: {},
-      caller: caller('k1'),
-      host: 'Gen',
-      dialect: 'native',
-    },
-    ...{ requestId: 'r', origin: 'http://one' },
+    operation: 'GetBrokers',
+    compiled,
+    params: {},
+    caller: caller('k1'),
+    host: 'Gen',
+    dialect: 'native',
+    requestId: 'r',
+    origin: 'http://one',
   }
   const calls: Call[] = [
     usual,

@@ -49,9 +49,7 @@ test('no two orders share one, and Id is SignalId', async () => {
 })
 
 test('an account or a person that is not there is forbidden to an operator too, where there is no 404', async () => {
-  const Order = {
-    ...{ OrderType: '2', Limit: 110, Side: '2', OrderQuantity: 1, TIF: '1', PlatformSymbol: apple },
-  }
+  const Order = { OrderType: '2', Limit: 110, Side: '2', OrderQuantity: 1, TIF: '1', PlatformSymbol: apple }
   const ask = (params: object) => town.ask('NewAutotradeOrder', { ...params, Order }, { key: operator.key })
   expect((await ask({ Account: 'U999', PersonId: holder.personId })).status).toBe(403)
   expect((await ask({ Account: holderAccount, PersonId: 424242 })).status).toBe(403)

@@ -132,24 +132,24 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
     const rows = resultsOf(answer)
     expect(rows).toEqual([
       {
-        ...{
-          OrderStatus: '0',
-          FilledQuantity: 0,
-          AvgFillPrice: 0,
-          PostedDate: '2024-03-12T14:00:00Z',
-          SignalType: 1,
-        },
-        ...{ Id: working, OrderId: String(working), StrategyId: town.strategyId, StrategyName: 'Trend' },
-        ...{
-          SignalId: working,
-          AvgPx: 0,
-          OrderType: '2',
-          Side: '1',
-          OpenClose: 'O',
-          OrderQuantity: 100,
-          Limit: 90,
-        },
-        ...{ TIF: '1', ...symbols },
+        OrderStatus: '0',
+        FilledQuantity: 0,
+        AvgFillPrice: 0,
+        PostedDate: '2024-03-12T14:00:00Z',
+        SignalType: 1,
+        Id: working,
+        OrderId: String(working),
+        StrategyId: town.strategyId,
+        StrategyName: 'Trend',
+        SignalId: working,
+        AvgPx: 0,
+        OrderType: '2',
+        Side: '1',
+        OpenClose: 'O',
+        OrderQuantity: 100,
+        Limit: 90,
+        TIF: '1',
+        ...symbols,
       },
     ])
     expect(Object.keys(rows[0] ?? {}).slice(0, 10)).toEqual(
@@ -317,15 +317,15 @@ describe('where the dialects differ', () => {
   test('compat reads codes as numbers, numbers as text, names in any case, null as absent', async () => {
     const town = towns.compat
     const order = {
-      ...{
-        strategyid: String(town.strategyId),
-        ORDERTYPE: 2,
-        limit: '50.5',
-        Side: 1,
-        orderQuantity: '3',
-        tif: 1,
-      },
-      ...{ c2symbol: { fullsymbol: 'AAPL', symboltype: 'stock' }, Stop: null, Unknown: [1] },
+      strategyid: String(town.strategyId),
+      ORDERTYPE: 2,
+      limit: '50.5',
+      Side: 1,
+      orderQuantity: '3',
+      tif: 1,
+      c2symbol: { fullsymbol: 'AAPL', symboltype: 'stock' },
+      Stop: null,
+      Unknown: [1],
     }
     const answer = await owned(town, 'NewStrategyOrder', { order })
     const [{ SignalId = 0 } = {}] = resultsOf<{ SignalId?: number }>(answer)

@@ -16,15 +16,13 @@ interface Held {
 
 const morning = 'SPX2422C5000'
 const symbols = {
-  ...{
-    ...{ SHARE: 'stock', FOURTH: 'stock' },
-    '@ESM24': 'future',
-    OPTION: 'option',
-    LATER: 'option',
-    ABROAD: 'option',
-    LAST: 'option',
-    [morning]: 'option',
-  },
+  ...{ SHARE: 'stock', FOURTH: 'stock' },
+  '@ESM24': 'future',
+  OPTION: 'option',
+  LATER: 'option',
+  ABROAD: 'option',
+  LAST: 'option',
+  [morning]: 'option',
 } as const
 
 /** A strategy that a new account follows, and nothing puts right what its broker does. */

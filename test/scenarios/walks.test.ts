@@ -91,13 +91,11 @@ const orderOf = (
   const away = (wish.exits ?? 0) * (wish.buys ? 0.25 : -0.25)
   return {
     ...(wish.exits && { ProfitTarget: px + away, StopLoss: px - away, DoNotCreateOCAGroup: wish.exits > 6 }),
-    ...{
-      StrategyId: strategyId,
-      Side: wish.buys ? '1' : '2',
-      OrderQuantity: wish.quantity,
-      TIF: '1',
-      ...type,
-    },
+    StrategyId: strategyId,
+    Side: wish.buys ? '1' : '2',
+    OrderQuantity: wish.quantity,
+    TIF: '1',
+    ...type,
     PlatformSymbol: { FullSymbol: '@ESM24', SymbolType: 'future' },
   }
 }

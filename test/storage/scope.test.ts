@@ -11,9 +11,7 @@ const actor = (
   role: 'user' | 'geosite_admin' | 'whitelabel_admin' | 'platform_admin',
   personId: number,
   siteId: number,
-) => ({
-  ...{ role, personId, siteId },
-})
+) => ({ role, personId, siteId })
 const user = actor('user', 1, 10)
 const whiteLabel = actor('whitelabel_admin', 2, 10)
 const geo = actor('geosite_admin', 3, 5)

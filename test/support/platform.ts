@@ -59,14 +59,12 @@ export async function testPlatform(dialect: Dialect = 'native'): Promise<TestPla
   afterAll(async () => {
     await platform.close()
     const admin = await openDatabase({
-      ...{
-        url: serverUrl,
-        applicationName: 'tests',
-        log: silentLog,
-        poolSize: 1,
-        readers: 1,
-        statementTimeoutMs: 60_000,
-      },
+      url: serverUrl,
+      applicationName: 'tests',
+      log: silentLog,
+      poolSize: 1,
+      readers: 1,
+      statementTimeoutMs: 60_000,
     })
     try {
       await admin.write.run`drop database ${identifier(database)}`

@@ -314,14 +314,13 @@ function positionGap(
   const isConfirmed = isSame && before.isConfirmed
   const since = isSame && (isConfirmed || !isMoving) ? before.since : now
   const reason = externalActivity({
-    ...{
-      prefix: '',
-      executions: [],
-      ledgers: [book, accepted],
-      brokerPosition: broker,
-      isInFlight: isMoving,
-    },
-    ...{ mismatchAgeSeconds: (now - since) / second, graceSeconds: patience / second },
+    prefix: '',
+    executions: [],
+    ledgers: [book, accepted],
+    brokerPosition: broker,
+    isInFlight: isMoving,
+    mismatchAgeSeconds: (now - since) / second,
+    graceSeconds: patience / second,
     ignoreManualOrders: account.ignoresManualOrders,
   })
   if (difference.isZero() && accepted.isZero()) return null

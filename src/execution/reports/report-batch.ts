@@ -209,10 +209,7 @@ class BatchState {
     this.#standing = this.#standing.filter((one) => one.orderId !== order?.id || one.execId !== execId)
     const told = { ...report, instrumentId: fill ? fill.report.instrumentId : (known?.instrumentId ?? null) }
     const busts = { execId, known }
-    this.#executions.push({
-      ...{ report: told, order, side, quantity, px },
-      ...{ before: null, busts, isInferred: false },
-    })
+    this.#executions.push({ report: told, order, side, quantity, px, before: null, busts, isInferred: false })
   }
 
   /** Books what the broker's total claims beyond the executions that were told. */

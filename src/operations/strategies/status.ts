@@ -66,11 +66,7 @@ export const getRule575Status: Handler<'GetRule575Status'> = async (ctx, params)
   if (isRefused(siteId)) return siteId
   const { Days, Session, GroupBy } = params
   const { now } = ctx
-  const watch = {
-    ...{ siteId, now, since: now - Days * dayLength },
-    ...fillTolerance,
-    limit: exceptionsAtOnce,
-  }
+  const watch = { siteId, now, since: now - Days * dayLength, ...fillTolerance, limit: exceptionsAtOnce }
   const rows = await listFillExceptions(ctx.sql, watch)
   const found = rows
     .map((row): Found => ({ session: tradingHoursAt(row.filledAt), ...row }))

@@ -176,10 +176,8 @@ export const accessTable: readonly Entry[] = [
 
   {
     operation: 'StartAutotrade',
-    ...{
-      rule: person,
-      params: (of, { commonId }) => ({ ...account(of), StrategyId: commonId, StocksEnabled: true }),
-    },
+    rule: person,
+    params: (of, { commonId }) => ({ ...account(of), StrategyId: commonId, StocksEnabled: true }),
   },
   {
     operation: 'StopAutotrade',

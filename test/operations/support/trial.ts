@@ -31,12 +31,10 @@ export function goodCalls(town: Town, dialect: Dialect) {
     [symbolMember(dialect)]: apple,
   }
   const onList = {
-    ...{
-      PersonId: personId,
-      ModificationSource: 'MEMBER',
-      ModificationAction: 'ADD',
-      StrategyId: strategyId,
-    },
+    PersonId: personId,
+    ModificationSource: 'MEMBER',
+    ModificationAction: 'ADD',
+    StrategyId: strategyId,
   }
   const good: Readonly<Record<OperationName, Example>> = {
     Hello: { Name: 'x' },
@@ -88,14 +86,14 @@ export function goodCalls(town: Town, dialect: Dialect) {
     GetWhiteLabelSiteUsers: { WhiteLabelSiteId: sites.west },
     GetGeoSiteUsers: { GeoSite: 'north' },
     AddProfile: {
-      ...{
-        FirstName: 'A',
-        LastName: 'B',
-        ScreenName: 'C',
-        Email: 'a@example.org',
-        Password: 'long enough words',
-      },
-      ...{ Language: 'eng', CountryCode: 'US', DivisionCode: 'NY' },
+      FirstName: 'A',
+      LastName: 'B',
+      ScreenName: 'C',
+      Email: 'a@example.org',
+      Password: 'long enough words',
+      Language: 'eng',
+      CountryCode: 'US',
+      DivisionCode: 'NY',
     },
     GetKYCInfo: { UserToken: userToken },
     GetKYCScore: { UserToken: userToken, PersonId: personId },

@@ -105,12 +105,11 @@ export function createClient(sdk: Sdk, endpoint: Endpoint, keys: KeyPair, note: 
       ),
     stream: () =>
       new streaming.TradingStream({
-        ...{ url: endpoint.streamUrl, credentials: keys },
-        ...{
-          maxReconnectAttempts: -1,
-          initialReconnectMs: firstReconnectMs,
-          maxReconnectMs: lastReconnectMs,
-        },
+        url: endpoint.streamUrl,
+        credentials: keys,
+        maxReconnectAttempts: -1,
+        initialReconnectMs: firstReconnectMs,
+        maxReconnectMs: lastReconnectMs,
       }),
   }
 }
