@@ -40,6 +40,35 @@ test('a future shows its numbers and margins, in both forms of its symbol', asyn
   })
 })
 
+test('an option shows its side and strike as well, a stock and a pair only what they are', async () => {
+  const rows = resultsOf(await list({}))
+  expect(rows[4]).toMatchObject({
+    PlatformSymbol: {
+      ...{ FullSymbol: 'AAPL2421F190', SymbolType: 'option', Underlying: 'AAPL', Expiry: 'Jun24' },
+      ...{ PutOrCall: 'call', StrikePrice: 190 },
+    },
+    ExchangeSymbol: {
+      ...{ Symbol: 'AAPL', Currency: 'USD', SecurityExchange: 'DEFAULT', SecurityType: 'OPT' },
+      ...{ MaturityMonthYear: '20240621', PutOrCall: '1', StrikePrice: 190, PriceMultiplier: 1 },
+    },
+  })
+  expect([rows[0], rows[2]]).toMatchObject([
+    {
+      PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock', Description: 'AAPL' },
+      ExchangeSymbol: { Symbol: 'AAPL', Currency: 'USD', SecurityExchange: 'DEFAULT', SecurityType: 'CS' },
+    },
+    {
+      PlatformSymbol: { FullSymbol: 'EURUSD', SymbolType: 'forex' },
+      ExchangeSymbol: {
+        Symbol: 'EUR/USD',
+        Currency: 'USD',
+        SecurityExchange: 'DEFAULT',
+        SecurityType: 'FOR',
+      },
+    },
+  ])
+})
+
 test('where no margin is entered none is shown; a tick says how many decimals a price has', async () => {
   const rows = resultsOf(await list({}))
   expect(rows.map(({ DecimalPrecision }) => DecimalPrecision)).toEqual([2, 2, 5, 6, 2])

@@ -11,13 +11,7 @@ import {
   knownFutureRoots,
   securityTypeOfSymbol,
 } from './derive-instrument.ts'
-import {
-  exchangeSymbolOf,
-  type Instrument,
-  isListedAs,
-  type ListingTerms,
-  platformSymbolOf,
-} from './instrument.ts'
+import { type Instrument, isListedAs, type ListingTerms } from './instrument.ts'
 import { formatSymbol, isListedMonth, parseExchangeSymbol, parseSymbol } from './symbol.ts'
 
 const today = readDay('2026-02-26') ?? 0
@@ -152,8 +146,12 @@ describe('derived instruments', () => {
       expect(instrument.currency).toMatch(/^[A-Z]{3}$/)
       expect(instrument.description.length).toBeGreaterThan(5)
       if (type === 'FUT') expect(instrument.lastTradingDay).toMatch(/^202[67]-\d\d-\d\d$/)
-      const { Symbol: root, SecurityType, MaturityMonthYear, PriceMultiplier } = exchangeSymbolOf(instrument)
-      const parts = parseExchangeSymbol({ Symbol: root, SecurityType, MaturityMonthYear, PriceMultiplier })
+      const { root, securityType, maturityMonthYear } = instrument
+      const parts = parseExchangeSymbol({
+        Symbol: root,
+        SecurityType: securityType,
+        MaturityMonthYear: maturityMonthYear ?? undefined,
+      })
       expect(plain(typeof parts === 'string' ? {} : (deriveInstrument(parts) as Instrument))).toEqual(
         plain(instrument),
       )
@@ -282,51 +280,6 @@ describe('a future by its last day of trading', () => {
         expect(futureEndingOn(root, instrument.lastTradingDay ?? '')).toEqual(parts)
       }
     }
-  })
-})
-
-describe('both forms', () => {
-  test('of an option', () => {
-    const instrument = derive('MSFT1220J30.5', 'OPT')
-    expect(plain(platformSymbolOf(instrument))).toEqual({
-      FullSymbol: 'MSFT1220J30.5',
-      SymbolType: 'option',
-      Underlying: 'MSFT',
-      Expiry: 'Oct12',
-      PutOrCall: 'call',
-      StrikePrice: '30.5',
-      Description: 'MSFT 2012-10-20 30.5 Call',
-    })
-    expect(plain(exchangeSymbolOf(instrument))).toEqual({
-      Symbol: 'MSFT',
-      Currency: 'USD',
-      SecurityExchange: 'DEFAULT',
-      SecurityType: 'OPT',
-      MaturityMonthYear: '20121020',
-      PutOrCall: '1',
-      StrikePrice: '30.5',
-      PriceMultiplier: '1',
-    })
-  })
-
-  test('of a future and of what has no maturity', () => {
-    expect(plain(platformSymbolOf(derive('@ESV26', 'FUT')))).toMatchObject({
-      SymbolType: 'future',
-      Underlying: 'ES',
-      Expiry: 'Oct26',
-    })
-    expect(plain(platformSymbolOf(derive('AAPL', 'CS')))).toEqual({
-      FullSymbol: 'AAPL',
-      SymbolType: 'stock',
-      Description: 'AAPL',
-    })
-    expect(plain(exchangeSymbolOf(derive('EURUSD', 'FOR')))).toEqual({
-      Symbol: 'EUR/USD',
-      Currency: 'USD',
-      SecurityExchange: 'DEFAULT',
-      SecurityType: 'FOR',
-      PriceMultiplier: '1',
-    })
   })
 })
 

@@ -1,8 +1,7 @@
 /** Instruments: what is tradable, what its numbers mean and what it is called. Absent facts are null. */
 import type { PutOrCall, SecurityType } from '../codes.ts'
-import { type Decimal, one } from '../decimal.ts'
+import type { Decimal } from '../decimal.ts'
 import type { CalendarName } from './calendar.ts'
-import { type ExchangeSymbol, expiryLabelOf, type PlatformSymbol, symbolTypeOf } from './symbol.ts'
 
 export type Settlement = 'physical' | 'cash'
 
@@ -56,32 +55,3 @@ export const isListedAs = (instrument: Instrument, { currency, exchange, lastDay
   (currency === undefined || currency === instrument.currency) &&
   (exchange === undefined || [exchange, 'DEFAULT'].includes(instrument.exchange)) &&
   (lastDay === undefined || lastDay === (instrument.lastTradingDay ?? lastDay))
-
-/** The platform form of an instrument's symbol. */
-export function platformSymbolOf(instrument: Instrument): PlatformSymbol {
-  const { underlying, maturityMonthYear: maturity, putOrCall, strike } = instrument
-  return {
-    FullSymbol: instrument.symbol,
-    SymbolType: symbolTypeOf(instrument.securityType),
-    ...(underlying !== null && { Underlying: underlying }),
-    ...(maturity !== null && { Expiry: expiryLabelOf(maturity) }),
-    ...(putOrCall !== null && { PutOrCall: putOrCall === '1' ? 'call' : 'put' }),
-    ...(strike !== null && { StrikePrice: strike }),
-    Description: instrument.description,
-  }
-}
-
-/** The exchange form of an instrument's symbol. */
-export function exchangeSymbolOf(instrument: Instrument): ExchangeSymbol {
-  const { maturityMonthYear: maturity, putOrCall, strike } = instrument
-  return {
-    Symbol: instrument.root,
-    Currency: instrument.currency,
-    SecurityExchange: instrument.exchange,
-    SecurityType: instrument.securityType,
-    ...(maturity !== null && { MaturityMonthYear: maturity }),
-    ...(putOrCall !== null && { PutOrCall: putOrCall }),
-    ...(strike !== null && { StrikePrice: strike }),
-    PriceMultiplier: one,
-  }
-}

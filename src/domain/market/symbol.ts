@@ -25,29 +25,6 @@ export type SymbolRefusal = 'InvalidSymbol'
 /** The SymbolType of the platform form. */
 export type SymbolType = 'stock' | 'option' | 'future' | 'forex'
 
-/** The symbol as the platform writes it; the members after SymbolType are output only. */
-export type PlatformSymbol = {
-  FullSymbol: string
-  SymbolType: SymbolType
-  Underlying?: string
-  Expiry?: string
-  PutOrCall?: 'put' | 'call'
-  StrikePrice?: Decimal
-  Description?: string
-}
-
-/** The symbol as exchanges and brokers write it. */
-export type ExchangeSymbol = {
-  Symbol: string
-  Currency: string
-  SecurityExchange: string
-  SecurityType: SecurityType
-  MaturityMonthYear?: string
-  PutOrCall?: PutOrCall
-  StrikePrice?: Decimal
-  PriceMultiplier: Decimal
-}
-
 /** What an exchange form must hold to name an instrument. */
 export type ExchangeSymbolInput = {
   Symbol: string
