@@ -4,7 +4,7 @@
  * and trade date and remembered, which makes `isOpen` a comparison of numbers.
  */
 
-import { type Day, dayLength, formatDay, type Instant, instantAt, weekdayOf } from '../time.ts'
+import { type Day, dayLength, type Instant, instantAt, weekdayOf } from '../time.ts'
 import type { CalendarTable } from './tables/calendar-table.ts'
 import { calendarTables } from './tables/calendars.ts'
 
@@ -12,7 +12,6 @@ export type CalendarName = keyof typeof calendarTables
 
 /** `parts` are the stretches without a pause, in order; `open` and `close` are their outer ends. */
 export type Session = { tradeDate: Day; open: Instant; close: Instant; parts: readonly Stretch[] }
-export type SessionEvent = { kind: 'open' | 'close'; at: Instant; tradeDate: Day }
 type Stretch = readonly [from: Instant, to: Instant]
 
 /** No market of the tables rests longer; the search for a next session ends here. */
@@ -25,9 +24,6 @@ export function readCalendarName(text: string): CalendarName | undefined {
   const wanted = text.trim().toUpperCase().replace(/[ -]+/g, '_')
   return calendarNames.find((name) => name === wanted)
 }
-
-/** The last day whose exceptions were reviewed; later days follow the weekly hours alone. */
-export const validUntil = (calendar: CalendarName): string => formatDay(calendarTables[calendar].validUntil)
 
 /** Whether the calendar trades at an instant. */
 export function isOpen(calendar: CalendarName, at: Instant): boolean {
@@ -71,24 +67,6 @@ export function nextOpen(calendar: CalendarName, at: Instant): Instant {
 /** When a DAY order that starts to work at `at` expires: the end of the session that runs, otherwise of the next. */
 export const dayOrderExpiry = (calendar: CalendarName, at: Instant): Instant =>
   (sessionAt(calendar, at) ?? nextSession(calendar, at)).close
-
-/** Openings and closes in (after, until], in order of time; at one instant the close comes first. */
-export function sessionEvents(calendar: CalendarName, after: Instant, until: Instant): SessionEvent[] {
-  const found: SessionEvent[] = []
-  for (
-    let tradeDate = Math.floor(after / dayLength) - 1;
-    tradeDate <= Math.floor(until / dayLength) + 1;
-    tradeDate++
-  ) {
-    const session = sessionOn(calendar, tradeDate)
-    if (!session) continue
-    for (const kind of ['open', 'close'] as const) {
-      const at = session[kind]
-      if (at > after && at <= until) found.push({ kind, at, tradeDate })
-    }
-  }
-  return found
-}
 
 /** The session of a trade date; undefined when the calendar does not trade for it. */
 export function sessionOn(calendar: CalendarName, tradeDate: Day): Session | undefined {

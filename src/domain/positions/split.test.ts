@@ -2,11 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { OrdStatus } from '../codes.ts'
 import { cents, type Decimal, dec, one, zero } from '../decimal.ts'
-import { bookFill, markSymbol, modelAccountValue, openBook, type TradedInstrument } from './account-book.ts'
+import { bookFill, markSymbol, openBook, type TradedInstrument } from './account-book.ts'
 import { flat, type Position } from './position.ts'
 import {
   type SplitRatio,
-  splitBook,
   splitContract,
   splitHolding,
   splitOptionOrder,
@@ -131,53 +130,16 @@ describe('the books', () => {
   const fill = (side: '1' | '2', quantity: number, price: number, at: number) =>
     ({ side, quantity: dec(quantity), price: dec(price), at, commission: zero, signalId: 7 }) as const
   const bought = bookFill(openBook(dec(10_000)), stock, fill('1', 101, 50, 0)).book
-  const underWater = markSymbol(bought, stock, { price: dec(40), at: 1 })
-  const split = { ratio: ratioOf('3:2'), previousClose: dec(60), at: 3 }
 
-  test('position and open trade are restated, the fraction is paid out and the value stays', () => {
-    const before = markSymbol(underWater, stock, { price: dec(60), at: 2 })
-    const { book, finished } = splitBook(before, 'AAPL', split)
-    const held = book.holdings.get('AAPL')
-    expect(finished).toBeNull()
-    expect(held?.position.quantity.toNumber()).toBe(151)
-    expect(held?.mark.toNumber()).toBe(40)
-    expect(book.cash.toNumber()).toBe(10_000 - 5050 + 20)
-    expect(modelAccountValue(book).toFixed(10)).toBe(modelAccountValue(before).toFixed(10))
-    expect(held?.trade).toMatchObject({ openedQuantity: dec('151.5'), closedQuantity: dec('0.5') })
-    expect(held?.trade?.openTurnover.toNumber()).toBe(5050)
-    const worst = held?.trade?.worst
-    expect(worst?.drawdown.toNumber()).toBe(-1010)
-    expect(worst?.openQuantity.toNumber()).toBe(151.5)
+  test('position and open trade are restated, the worst moment of the trade with them', () => {
+    const underWater = markSymbol(bought, stock, { price: dec(40), at: 1 }).holdings.get('AAPL')!
+    const { position, trade } = splitHolding(underWater, { ratio: ratioOf('3:2'), multiplies: true })
+    expect([position.quantity, trade?.openedQuantity, trade?.openTurnover].map(plain)).toEqual([
+      151.5, 151.5, 5050,
+    ])
+    const worst = trade?.worst
+    expect([worst?.drawdown, worst?.openQuantity].map(plain)).toEqual([-1010, 151.5])
     expect(worst?.price.minus(worst.entryPrice).times(worst.openQuantity).toNumber()).toBeCloseTo(-1010, 9)
-  })
-
-  test('whole units move no cash, and the mark follows before anything trades', () => {
-    const { book, finished } = splitBook(underWater, 'AAPL', { ...split, ratio: ratioOf('2:1') })
-    expect(finished).toBeNull()
-    expect(book.cash).toEqual(underWater.cash)
-    expect(book.holdings.get('AAPL')?.mark.toNumber()).toBe(20)
-    expect(modelAccountValue(book)).toEqual(modelAccountValue(underWater))
-  })
-
-  test('the finished trade counts all that was opened, the fraction too', () => {
-    const after = splitBook(underWater, 'AAPL', split).book
-    const { finished } = bookFill(after, stock, fill('2', 151, 45, 4))
-    expect(finished?.openedQuantity.toNumber()).toBe(151.5)
-    expect(finished?.closedQuantity.toNumber()).toBe(151.5)
-    expect(finished?.profitLoss.toNumber()).toBe(151 * 45 + 20 - 5050)
-    expect(finished?.tradeId).toBe(7)
-  })
-
-  test('a position that is a fraction only ends, and its trade with it', () => {
-    const few = bookFill(openBook(dec(1000)), stock, fill('2', 7, 3, 0)).book
-    const { book, finished } = splitBook(few, 'AAPL', {
-      ratio: ratioOf('1:10'),
-      previousClose: dec(2),
-      at: 1,
-    })
-    expect(book.holdings.get('AAPL')?.position).toEqual(flat)
-    expect(finished?.profitLoss.toNumber()).toBe(7)
-    expect(book.cash.toNumber()).toBe(1007)
   })
 
   test('quantities are kept to eight decimals, and the averages of the trade are the restated prices', () => {
@@ -235,10 +197,6 @@ describe('the books', () => {
     const early = { ...worn, worst: { ...worst, openQuantity: dec(1) } }
     const held = splitHolding({ position, trade: early }, { ratio: ratioOf('1:4'), multiplies: true }).trade
     expect(plain(held.worst?.openQuantity)).toBe(0.25)
-  })
-
-  test('a symbol that was never traded has nothing to restate', () => {
-    expect(splitBook(bought, 'MSFT', split)).toEqual({ book: bought, finished: null })
   })
 })
 

@@ -5,11 +5,9 @@
  */
 
 import { isLive, type OrdStatus, type Side } from '../codes.ts'
-import { cents, type Decimal, min, one, quantityPlaces, roundTo, zero } from '../decimal.ts'
-import type { Instant } from '../time.ts'
-import { type AccountBook, bookFill } from './account-book.ts'
+import { cents, type Decimal, min, one, quantityPlaces, roundTo } from '../decimal.ts'
 import { flat, type Position, type PositionFill } from './position.ts'
-import type { FinishedTrade, OpenTrade } from './trade.ts'
+import type { OpenTrade } from './trade.ts'
 
 /** `new` units for each `old` ones, both above 0: 2 and 1 doubles, 1 and 10 is a reverse split. */
 export interface SplitRatio {
@@ -88,28 +86,6 @@ export function splitOrder<Id>(order: SplitOrder<Id>, ratio: SplitRatio, tick: D
     stopPx: order.stopPx && restatePrice(order.stopPx, ratio, tick),
   }
   return leaves.isZero() ? { ...priced, status: '4' } : priced
-}
-
-/**
- * The books after a split: position, marks and the open trade restated, the fraction booked as a closing fill
- * without commission. Money in the books stays unrounded.
- */
-export function splitBook(
-  book: AccountBook,
-  symbol: string,
-  split: { readonly ratio: SplitRatio; readonly previousClose: Decimal; readonly at: Instant },
-): { readonly book: AccountBook; readonly finished: FinishedTrade | null } {
-  const held = book.holdings.get(symbol)
-  if (!held) return { book, finished: null }
-  const { ratio, previousClose, at } = split
-  const trade = held.trade && restateTrade(held.trade, ratio)
-  const position = restatePosition(held.position, ratio)
-  const restated = { ...held, position, mark: priceAfter(held.mark, ratio), trade }
-  const moved = { ...book, holdings: new Map(book.holdings).set(symbol, restated) }
-  const fraction = fractionOf(position.quantity, priceAfter(previousClose, ratio))
-  if (!fraction) return { book: moved, finished: null }
-  const signalId = trade?.tradeId ?? 0
-  return bookFill(moved, held.instrument, { at, commission: zero, signalId, ...fraction })
 }
 
 /**
