@@ -3,13 +3,9 @@
 import { type ChargedFill, inTheirSize, type PlanAdjustment } from '../../domain/billing/plan-charges.ts'
 import type { PlanRates } from '../../domain/positions/commission.ts'
 import { type CommissionPlan, commissionPlans } from '../../domain/positions/tables/commission-plans.ts'
-import {
-  listInternalOrders,
-  listResizes,
-  loadBookAdjustments,
-  loadBookFills,
-} from '../../storage/accounts/book-history.ts'
+import { listResizes, loadBookAdjustments, loadBookFills } from '../../storage/accounts/book-history.ts'
 import type { Sql } from '../../storage/database/sql.ts'
+import { listInternalOrders } from '../../storage/orders/internal-orders.ts'
 
 export type Plan = `${CommissionPlan}`
 

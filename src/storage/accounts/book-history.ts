@@ -5,8 +5,7 @@
 import { type Decimal, dec } from '../../domain/decimal.ts'
 import type { BookedAdjustment, BookedFill } from '../../domain/positions/ledger-state.ts'
 import type { Instant } from '../../domain/time.ts'
-import { ended, live } from '../database/order-statuses.ts'
-import { type Fragment, fragment, idsOf, type Sql } from '../database/sql.ts'
+import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import type { BookKind } from './daily-close.ts'
 import { countsFrom, executions, quantitiesOf } from './setup-entries.ts'
@@ -66,18 +65,6 @@ export async function loadBookFills(
     cashChange: dec(row.cashChange),
     commission: dec(row.commission),
   }))
-}
-
-/**
- * Working orders of a strategy that its books made themselves, deliveries and fractions: nobody was asked for them,
- * so they are told to no followers.
- */
-export const listInternalOrders = (sql: Sql, strategyId: number): Promise<number[]> => {
-  // Of all signals of a strategy no index knows: of the live ones and of the ended ones there is one each.
-  const internal = (statuses: Fragment): Fragment => fragment`
-    select id from signal where strategy_id = ${strategyId}::bigint and status in ${statuses}
-      and working_at is not null and membership_horizon is null`
-  return idsOf(sql.rows`${internal(live)} union all ${internal(ended)}`)
 }
 
 interface AdjustmentRow {
