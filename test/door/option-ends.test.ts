@@ -5,8 +5,7 @@ import { testPlatform } from '../support/platform.ts'
 import { addOwner } from './owner.ts'
 
 const platform = await testPlatform()
-const door = (path: string, body?: unknown) =>
-  call(platform.url, `/test${path}`, body === undefined ? {} : { body })
+const door = (path: string, body: unknown) => call(platform.url, `/test${path}`, { body })
 
 const option = {
   ...{ securityType: 'OPT', pointValue: 100, underlying: 'AAPL', strike: 50, expiry: '2024-03-15' },

@@ -25,11 +25,11 @@ afterAll(() => world.close())
 
 const scene = () => makeAlpacaScene(world)
 
-/** One request of this method goes wrong; the others do not. */
-function failOnce(method: string, fault: Fault, path = '/v2/orders'): void {
+/** One request of this method about orders goes wrong; the others do not. */
+function failOnce(method: string, fault: Fault): void {
   let left = 1
   alpaca.fault = (verb, asked) => {
-    if (verb !== method || !asked.startsWith(path) || left === 0) return undefined
+    if (verb !== method || !asked.startsWith('/v2/orders') || left === 0) return undefined
     left -= 1
     return fault
   }

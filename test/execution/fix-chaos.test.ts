@@ -93,14 +93,10 @@ const actions = fc.array(
 const tell = (line: string): Promise<string> => exchange.tell(line).catch(() => '')
 
 /** What the exchange says by itself of some order or execution of its own. */
-async function sayOf(
-  what: (typeof tellings)[number],
-  pick: number,
-  quantity = 1 + (pick % 4),
-): Promise<void> {
+async function sayOf(what: (typeof tellings)[number], pick: number): Promise<void> {
   const known = (await exchange.tell(what === 'bust' ? 'executions' : 'book')).split(' ').filter(Boolean)
   const [id = ''] = known[pick % Math.max(1, known.length)]?.split(':') ?? []
-  const terms = ['fill', 'untold', 'late'].includes(what) ? ` ${quantity} 100` : ''
+  const terms = ['fill', 'untold', 'late'].includes(what) ? ` ${1 + (pick % 4)} 100` : ''
   if (id !== '') await tell(`${what} ${id}${terms}`)
 }
 

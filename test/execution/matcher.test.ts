@@ -32,8 +32,8 @@ afterEach(async () => {
 })
 
 /** A world with one strategy and one stock. */
-async function setting(options = {}) {
-  const world = makeWorld(db, options)
+async function setting() {
+  const world = makeWorld(db)
   const strategyId = await addStrategy(db)
   const { symbol, id: instrumentId } = await addInstrument(db)
   const drain = () => createWorker({ ctx: world.ctx, steps }).drain()

@@ -153,7 +153,7 @@ test.each([
   const [edge, key] = [edges.alone, await newKey()]
   const added = (await send(edge, key, used)).json as { Results: [{ StrategyId: number }] }
   const body = JSON.stringify({ StrategyId: added.Results[0].StrategyId, Positions: [] })
-  const set = (to = '') => edge.call(to, { key, body, headers: { 'idempotency-key': 'k1' } })
+  const set = (to: string) => edge.call(to, { key, body, headers: { 'idempotency-key': 'k1' } })
   const first = await set(used)
   expect([first.status, (await set(used)).text]).toEqual([200, first.text])
   expect(faultsOf(await set(other))).toEqual([{ code: '3000', field: 'Idempotency-Key' }])

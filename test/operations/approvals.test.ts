@@ -29,7 +29,7 @@ const wish = () => ({
   StrategyId: town.strategyId,
   StocksEnabled: true,
 })
-const start = (more: object = {}, host: 'WL' | 'Gen' | 'Geo' = 'WL') =>
+const start = (more: object, host: 'WL' | 'Gen' | 'Geo' = 'WL') =>
   town.ask('StartAutotrade', { ...wish(), ...more }, { key: people.neighbour.key, host })
 const idOf = (answer: Answer): string => String(answer.headers['x-approval-request-id'] ?? '')
 const status = (id: string, who: CitizenName = 'neighbour') =>

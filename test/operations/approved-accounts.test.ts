@@ -15,8 +15,8 @@ const told = (answer: Answer) => [answer.status, ...faultsOf(answer)].join(' ')
 const params = (Account: string, who: CitizenName) => ({
   ...{ Account, PersonId: people[who].personId, BrokerId: 1 },
 })
-const approve = (Account: string, who: CitizenName, admin: CitizenName, kind = 'BrokerTransmit' as const) =>
-  town.ask(`Approved${kind}Account`, params(Account, who), { key: people[admin].key, host: 'Geo' })
+const approve = (Account: string, who: CitizenName, admin: CitizenName) =>
+  town.ask('ApprovedBrokerTransmitAccount', params(Account, who), { key: people[admin].key, host: 'Geo' })
 const start = (Account: string) =>
   town.ask(
     'StartAutotrade',

@@ -193,8 +193,8 @@ test.each(probes)('%j comes back as it was sent', async (text) => {
 
 const paged = offered.filter(({ row }) => row.paginated)
 
-describe.each(paged)('cursors of $host $name', ({ path, key: own, example }) => {
-  const send = (more: Record<string, string>, key = own): Promise<Answer> => {
+describe.each(paged)('cursors of $host $name', ({ path, key, example }) => {
+  const send = (more: Record<string, string>): Promise<Answer> => {
     const query = new URLSearchParams({
       ...Object.fromEntries(Object.entries(example).map(([member, value]) => [member, String(value)])),
       ...more,

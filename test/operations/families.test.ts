@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 
 type Row = Record<string, unknown>
-const asked = (params: object, who: CitizenName = 'westAdmin'): Promise<Answer> =>
+const asked = (params: object, who: CitizenName): Promise<Answer> =>
   town.ask('GetStrategyMuxStatus', params, { key: town.people[who].key, host: 'WL' })
 const status = async (params: object = {}, who: CitizenName = 'westAdmin'): Promise<Row> => {
   const answer = await asked(params, who)

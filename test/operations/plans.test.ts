@@ -42,9 +42,9 @@ describe('plans', () => {
       const chosen = await choosePlan(tx, { personId: who.personId, planId, at: start + days * day })
       return isRefused(chosen) ? chosen.refused : chosen.begins
     })
-  const held = async (who = customer): Promise<Row[]> => {
-    const path = `/gen/General/GetInvestorPlanSubscriptions?PersonId=${who.personId}`
-    return resultsOf<Row>(await call(platform.url, path, { key: who.key }))
+  const held = async (): Promise<Row[]> => {
+    const path = `/gen/General/GetInvestorPlanSubscriptions?PersonId=${customer.personId}`
+    return resultsOf<Row>(await call(platform.url, path, { key: customer.key }))
   }
 
   test('a dearer one is paid for the rest of the term and begins at once', async () => {

@@ -36,7 +36,7 @@ const Order = {
 }
 await ask('NewStrategyOrder', { Order }, { key: people.stranger.key })
 
-const search = (params: object = {}, options: AskOptions = {}) =>
+const search = (params: object, options: AskOptions = {}) =>
   ask('SearchStrategies', params, { key: people.operator.key, ...options })
 const idsOf = async (params: object, options?: AskOptions): Promise<number[]> =>
   resultsOf<Card>(await search(params, options)).map(({ Id }) => Id)

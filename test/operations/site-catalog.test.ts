@@ -33,8 +33,10 @@ const outcomes = async (answer: Promise<Answer>): Promise<unknown[]> =>
     ...[StrategyId, Ok, Status],
     ...(ActiveSubscribers === undefined ? [] : [ActiveSubscribers]),
   ])
-const catalog = async (who: Citizen = town.people.westAdmin, more: object = {}) =>
-  resultsOf<Record<string, unknown>>(await town.ask('GetSiteCatalog', more, { key: who.key, host: 'WL' }))
+const catalog = async () =>
+  resultsOf<Record<string, unknown>>(
+    await town.ask('GetSiteCatalog', {}, { key: town.people.westAdmin.key, host: 'WL' }),
+  )
 const neighbour = () => town.people.neighbour.personId
 
 describe('changing the catalog', () => {

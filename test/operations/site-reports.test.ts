@@ -243,8 +243,8 @@ describe('figures that do not end', () => {
 })
 
 describe('the export', () => {
-  const exportOf = async (params: object = {}, who: CitizenName = 'westAdmin') =>
-    one(await asked('GetWlInstrumentationExport', { WhiteLabelSiteId: town.sites.west, ...params }, who))
+  const exportOf = async (params: object = {}) =>
+    one(await asked('GetWlInstrumentationExport', { WhiteLabelSiteId: town.sites.west, ...params }))
   const start = Date.parse(townStart) / 1000
   const listed = (found: Record<string, unknown>, name: string) => found[name] as Record<string, unknown>[]
 

@@ -16,10 +16,10 @@ const told = async (answer: Promise<Awaited<ReturnType<typeof town.ask>>>) => {
     ? (json as { Results: unknown }).Results
     : [status, ...faultsOf({ status, json, ...rest })]
 }
-const manage = (change: object, citizen: CitizenName = 'holder', host: AskOptions['host'] = 'WL') =>
-  told(town.ask('ManageWatchList', { PersonId: personId, ...change }, as(citizen, host)))
-const manageByQuery = (change: object, citizen: CitizenName = 'holder') =>
-  told(town.ask('ManageWatchListByQuery', { PersonId: personId, ...change }, as(citizen)))
+const manage = (change: object, citizen: CitizenName = 'holder') =>
+  told(town.ask('ManageWatchList', { PersonId: personId, ...change }, as(citizen)))
+const manageByQuery = (change: object) =>
+  told(town.ask('ManageWatchListByQuery', { PersonId: personId, ...change }, as('holder')))
 const lists = async () =>
   resultsOf<{ Id: number; ListName: string }>(
     await town.ask('GetWatchLists', { PersonId: personId }, as('holder')),

@@ -70,9 +70,12 @@ async function operate(key: string, method: string, path: string, body?: object)
   return answer
 }
 
-const follow = ({ fan, strategyId }: Market, Account: AccountName, more: object = {}) =>
+const follow = ({ fan, strategyId }: Market, Account: AccountName) =>
   operate(fan.key, 'POST', '/Autotrade/StartAutotrade', {
-    ...{ Account, PersonId: fan.personId, StrategyId: strategyId, ...settings[Account], ...more },
+    Account,
+    PersonId: fan.personId,
+    StrategyId: strategyId,
+    ...settings[Account],
   })
 
 /** One step of a life, told by its words when a life fails. */

@@ -25,9 +25,9 @@ const report = ([execId, ordStatus, cumQty, avgPx, lastQty = 0, lastPx = 0]: Row
   lastPx: dec(lastPx),
 })
 
-const fold = (rows: readonly (Row | 'timeout')[], quantity = 100) => {
+const fold = (rows: readonly (Row | 'timeout')[]) => {
   const order = foldReports(
-    dec(quantity),
+    dec(100),
     rows.map((row) => (row === 'timeout' ? timeout : report(row))),
   )
   return [

@@ -11,7 +11,7 @@ import {
 } from './access.ts'
 
 const actor = (role: Actor['role'], personId: number, siteId: number): Actor => ({ role, personId, siteId })
-const strategy = (over: Partial<StrategyFacts> = {}): StrategyFacts => ({
+const strategy = (over: Partial<StrategyFacts>): StrategyFacts => ({
   ownerPersonId: 1,
   siteId: 20,
   parentSiteId: 10,

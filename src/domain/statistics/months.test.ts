@@ -4,11 +4,11 @@ import { formatDay, readDay } from '../time.ts'
 import { annualReturns, monthlyReturns, type PeriodReturn, summarizeMonths } from './months.ts'
 import { equitySeries } from './series.ts'
 
-const monthsOf = (startDate: string, rows: Record<string, number>, startingCash = 100) =>
+const monthsOf = (startDate: string, rows: Record<string, number>) =>
   monthlyReturns(
     equitySeries({
       startDay: readDay(startDate)!,
-      startingCash,
+      startingCash: 100,
       days: Int32Array.from(Object.keys(rows), (date) => readDay(date)!),
       values: Float64Array.from(Object.values(rows)),
     }),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { fixMessage } from '../../../../test/support/fix-message.ts'
 import { positionsOf, positionsProgress, unreadable, workingProgress } from './positions.ts'
 
-const position = (rest: string, symbol = 'AAPL') => fixMessage(`35=AP|710=P1|1=ACC|55=${symbol}|${rest}`)
+const position = (rest: string) => fixMessage(`35=AP|710=P1|1=ACC|55=AAPL|${rest}`)
 
 describe('positions', () => {
   test.each<[string, string[], Record<string, string>]>([
