@@ -14,11 +14,17 @@ import { type StrategyName, strategyParts } from './cast.ts'
 import { type Act, actsOf, type Strategies } from './follows.ts'
 import type { People } from './people.ts'
 import type { DemoSymbol, OrderWish, RuleView, Wishes } from './rules.ts'
-import { contextOf, granted, type Stage } from './stage.ts'
+import { type Actor, contextOf, granted, type Stage } from './stage.ts'
 import type { Tape, TapeDay } from './tape.ts'
 
-/** What is known between two days. */
-interface Progress {
+/** A play of the history: on what, by whom, and what is known between two days. */
+interface Play {
+  readonly stage: Stage
+  readonly tape: Tape
+  /** Owns the strategies. */
+  readonly developer: Actor
+  /** What people have yet to do, in order. */
+  readonly acts: Act[]
   readonly strategies: Strategies
   books: ReadonlyMap<number, StrategyBook>
   /** An order may still trade: the next day must be played. */
@@ -34,108 +40,103 @@ export async function playHistory(
   tape: Tape,
   onDay: (done: number, total: number) => void,
 ): Promise<Strategies> {
-  const progress: Progress = { strategies: new Map(), books: new Map(), isLive: false, markedDay: undefined }
-  const acts = actsOf(stage, people, progress.strategies)
+  const strategies: Strategies = new Map()
+  const play: Play = {
+    stage,
+    tape,
+    developer: people.developer,
+    acts: actsOf(stage, people, strategies),
+    strategies,
+    books: new Map(),
+    isLive: false,
+    markedDay: undefined,
+  }
   for (const [place, day] of tape.days.entries()) {
     stage.clock.time = day.open - hour
-    await actBeforeOpen(stage, people, tape, progress, acts, day)
-    if (progress.isLive) await playDay(stage, progress, day)
+    await actBeforeOpen(play, day)
+    if (play.isLive) await playDay(play, day)
     stage.clock.time = day.close
     tape.see(day)
     // What would be ordered after the last close had no recorded price to meet.
-    if (place < tape.days.length - 1) await decideAll(stage, people, tape, progress, day)
+    if (place < tape.days.length - 1) await decideAll(play, day)
     onDay(place + 1, tape.days.length)
   }
-  return progress.strategies
+  return strategies
 }
 
 /** Lets people act; a strategy that starts decides at once, so that it may trade at its first open. */
-async function actBeforeOpen(
-  stage: Stage,
-  people: People,
-  tape: Tape,
-  progress: Progress,
-  acts: Act[],
-  day: TapeDay,
-): Promise<void> {
-  const due = acts.splice(0, acts.filter((act) => act.day <= day.day).length)
+async function actBeforeOpen(play: Play, { day }: TapeDay): Promise<void> {
+  const { stage, acts, strategies } = play
+  const due = acts.splice(0, acts.filter((act) => act.day <= day).length)
   if (due.length === 0) return
-  const known = new Set(progress.strategies.keys())
+  const known = new Set(strategies.keys())
   await stage.keeping.drain()
   for (const act of due) await act.run()
   await stage.keeping.drain()
-  await settle(stage, progress)
-  const started = [...progress.strategies.keys()].filter((name) => !known.has(name))
-  if (started.length > 0) await decide(stage, people, tape, progress, started, undefined, day.day)
+  await settle(play)
+  const started = [...strategies.keys()].filter((name) => !known.has(name))
+  if (started.length > 0) await decide(play, started, undefined, day)
 }
 
-async function playDay(stage: Stage, progress: Progress, day: TapeDay): Promise<void> {
-  await mark(stage, progress, day)
-  stage.clock.time = day.close
-  await settle(stage, progress)
+async function playDay(play: Play, day: TapeDay): Promise<void> {
+  await mark(play, day)
+  play.stage.clock.time = day.close
+  await settle(play)
 }
 
 /** Publishes the day's bars: they fill what works, and their closes become the marks. */
-async function mark(stage: Stage, progress: Progress, day: TapeDay): Promise<void> {
-  if (progress.markedDay === day.day) return
-  await publishBars(stage.work, day.bars)
-  progress.markedDay = day.day
+async function mark(play: Play, day: TapeDay): Promise<void> {
+  if (play.markedDay === day.day) return
+  await publishBars(play.stage.work, day.bars)
+  play.markedDay = day.day
 }
 
 /** Lets the worker finish and looks at what came of it. */
-async function settle(stage: Stage, progress: Progress): Promise<void> {
-  do await stage.worker.drain()
-  while ((await stage.sync.drain()) > 0)
-  await look(stage, progress)
+async function settle(play: Play): Promise<void> {
+  do await play.stage.worker.drain()
+  while ((await play.stage.sync.drain()) > 0)
+  await look(play)
 }
 
-async function look(stage: Stage, progress: Progress): Promise<void> {
-  const [isLive, books] = await Promise.all([hasLiveOrders(stage.db.read), listStrategyBooks(stage.db.read)])
-  progress.isLive = isLive
-  progress.books = new Map(books.map((book) => [book.strategyId, book]))
+async function look(play: Play): Promise<void> {
+  const { read } = play.stage.db
+  const [isLive, books] = await Promise.all([hasLiveOrders(read), listStrategyBooks(read)])
+  play.isLive = isLive
+  play.books = new Map(books.map((book) => [book.strategyId, book]))
 }
 
-async function decideAll(
-  stage: Stage,
-  people: People,
-  tape: Tape,
-  progress: Progress,
-  day: TapeDay,
-): Promise<void> {
+async function decideAll(play: Play, day: TapeDay): Promise<void> {
   const nextDay = tradeDateAtOrAfter('US_EQUITY', day.day + 1)
-  await decide(stage, people, tape, progress, [...progress.strategies.keys()], day, nextDay)
+  await decide(play, [...play.strategies.keys()], day, nextDay)
 }
 
 /** Asks the rules and does what they wish: cancels, and when these are through, orders. */
 async function decide(
-  stage: Stage,
-  people: People,
-  tape: Tape,
-  progress: Progress,
+  play: Play,
   names: readonly StrategyName[],
   day: TapeDay | undefined,
   nextDay: Day,
 ): Promise<void> {
   const wished = names.flatMap((name) => {
-    const strategyId = progress.strategies.get(name) ?? 0
+    const strategyId = play.strategies.get(name) ?? 0
     const rule = strategyParts.find(({ key }) => key === name)?.rule
-    const book = progress.books.get(strategyId)
+    const book = play.books.get(strategyId)
     if (!rule || !book) return []
-    const wishes = rule(viewOf(tape, book, day?.day, nextDay))
+    const wishes = rule(viewOf(play.tape, book, day?.day, nextDay))
     return wishes.cancels.length + wishes.orders.length > 0 ? [{ strategyId, wishes }] : []
   })
   if (wished.length === 0) return
-  if (day) await mark(stage, progress, day)
-  await cancelAll(stage, people, wished)
-  await orderAll(stage, people, wished)
+  if (day) await mark(play, day)
+  await cancelAll(play, wished)
+  await orderAll(play, wished)
   // Nothing has been filled yet: AutoSync looks when the next bar has been.
-  await stage.sending.drain()
-  await look(stage, progress)
+  await play.stage.sending.drain()
+  await look(play)
 }
 
 type Wished = readonly { readonly strategyId: number; readonly wishes: Wishes }[]
 
-async function cancelAll(stage: Stage, { developer }: People, wished: Wished): Promise<void> {
+async function cancelAll({ stage, developer }: Play, wished: Wished): Promise<void> {
   const cancels = wished.flatMap(({ strategyId, wishes }) =>
     wishes.cancels.map((signalId) => ({ StrategyId: strategyId, SignalId: signalId })),
   )
@@ -148,7 +149,7 @@ async function cancelAll(stage: Stage, { developer }: People, wished: Wished): P
   await stage.worker.drain()
 }
 
-async function orderAll(stage: Stage, { developer }: People, wished: Wished): Promise<void> {
+async function orderAll({ stage, developer }: Play, wished: Wished): Promise<void> {
   const orders = wished.flatMap(({ strategyId, wishes }) =>
     wishes.orders.map((wish) => orderOf(strategyId, wish)),
   )
