@@ -67,8 +67,11 @@ const isStanding = ({ cumQty, avgPx }: OrderStanding): boolean =>
 export const orderNameOf = (accountId: number, clientOrderId: string): string =>
   `${accountId} ${clientOrderId.toUpperCase()}`
 
-/** What is to be written of some accounts. */
-interface Outcome {
+/** What was found of some locked accounts, and what is to be written of them. */
+interface Conclusion {
+  readonly tx: Transaction
+  readonly findings: Findings
+  readonly now: Instant
   readonly orders: OrderGapRow[]
   readonly positions: PositionGapChange[]
   readonly reports: (NewReport | NewTotal)[]
@@ -85,38 +88,42 @@ export async function conclude(
   accounts: readonly ReconciledAccount[],
 ): Promise<number> {
   const now = ctx.clock.now()
-  const outcome: Outcome = { orders: [], positions: [], reports: [], incidents: [], mismatched: [] }
+  const { environment } = ctx.settings
+  const nothingYet = { orders: [], positions: [], reports: [], incidents: [], mismatched: [] }
+  const conclusion: Conclusion = { tx, findings, now, ...nothingYet }
   // Told anew each day: one that an operator has ended would be the last word otherwise.
   const today = formatDay(Math.floor(now / dayLength))
   for (const accountId of findings.unreadable)
-    outcome.incidents.push(incident('MalformedSnapshot', findings, accountId, `snapshot:${today}`, {}, now))
+    raise(conclusion, 'MalformedSnapshot', accountId, `snapshot:${today}`, {})
   const ids = accounts.map(({ id }) => id)
   if (ids.length > 0) {
-    const incomplete = await compareOrders(tx, findings, ids, outcome, now)
-    await nameStrangers(ctx, tx, findings, ids, outcome, now)
-    await comparePositions(ctx, tx, findings, accounts, incomplete, outcome, now)
-    await saveOrderGaps(tx, ids, outcome.orders, now)
-    await savePositionGaps(tx, ids, outcome.positions, now)
-    await insertReports(tx, outcome.reports)
-    await disableSync(tx, outcome.mismatched, 'PositionMismatch', now)
+    const incomplete = await compareOrders(conclusion, ids)
+    await nameStrangers(conclusion, environment, ids)
+    await comparePositions(conclusion, environment, accounts, incomplete)
+    await saveOrderGaps(tx, ids, conclusion.orders, now)
+    await savePositionGaps(tx, ids, conclusion.positions, now)
+    await insertReports(tx, conclusion.reports)
+    await disableSync(tx, conclusion.mismatched, 'PositionMismatch', now)
   }
-  await insertIncidents(tx, outcome.incidents)
-  return outcome.reports.length + outcome.incidents.length
+  await insertIncidents(tx, conclusion.incidents)
+  return conclusion.reports.length + conclusion.incidents.length
 }
 
-const incident = (
+/** Tells the operator of an account. */
+function raise(
+  { findings: { brokerId }, now: occurredAt, incidents }: Conclusion,
   kind: IncidentKind,
-  { brokerId }: Findings,
   accountId: number,
   key: string,
   detail: Record<string, unknown>,
-  occurredAt: Instant,
-): NewIncident => ({
-  key: `${kind}:${brokerId}:${accountId}:${key}`,
-  kind,
-  detail: { brokerId, accountId, ...detail },
-  occurredAt,
-})
+): void {
+  incidents.push({
+    key: `${kind}:${brokerId}:${accountId}:${key}`,
+    kind,
+    detail: { brokerId, accountId, ...detail },
+    occurredAt,
+  })
+}
 
 /** Where executions are missing, or may be: positions say nothing there. */
 interface Incomplete {
@@ -126,20 +133,16 @@ interface Incomplete {
 }
 
 /** Orders against the broker's; answers where executions are missing. */
-async function compareOrders(
-  tx: Transaction,
-  findings: Findings,
-  ids: readonly number[],
-  outcome: Outcome,
-  now: Instant,
-): Promise<Incomplete> {
+async function compareOrders(conclusion: Conclusion, ids: readonly number[]): Promise<Incomplete> {
+  const { tx, findings, now, orders } = conclusion
   const locked = new Set(ids)
   const seen = new Map((await loadOrderGaps(tx, ids)).map((row) => [`${row.accountId} ${row.orderId}`, row]))
   const incomplete: Incomplete = { accounts: new Set(findings.unanswered), positions: new Set() }
   const short = new Set<string>()
   // What a broker counts of a replacement may be its predecessor's, and its end is that of both: the predecessor is made
   // up for first, and then asked again.
-  for (const { order, clientOrderId, standing } of [...findings.standings].sort(byAge)) {
+  for (const found of [...findings.standings].sort(byAge)) {
+    const { order, standing } = found
     const { accountId, id: orderId, replacesOrderId } = order
     if (!locked.has(accountId) || (standing && !isStanding(standing))) continue
     const before = seen.get(`${accountId} ${orderId}`)
@@ -156,13 +159,13 @@ async function compareOrders(
     const waits = short.has(`${accountId} ${replacesOrderId}`)
     if (waits || (isShort && !known.isConfirmed)) short.add(`${accountId} ${orderId}`)
     const isSettled = !waits && !known.isConfirmed && now - known.since > patience
-    if (isSettled) settle({ ...findings, now }, order, clientOrderId, gaps, standing, outcome)
+    if (isSettled) settle(conclusion, found, gaps)
     const isConfirmed = known.isConfirmed || isSettled
-    outcome.orders.push({ accountId, orderId, told, since: known.since, isConfirmed })
+    orders.push({ accountId, orderId, told, since: known.since, isConfirmed })
   }
   // No answer is no news.
   const unanswered = [...seen.values()].filter(({ since }) => now - since < watchedFor)
-  outcome.orders.push(...unanswered)
+  orders.push(...unanswered)
   return incomplete
 }
 
@@ -177,13 +180,13 @@ const byAge = (one: Findings['standings'][number], other: Findings['standings'][
 
 /** Makes up for the reports that never came; what no report could say is told to the operator. */
 function settle(
-  { brokerId, now }: Findings & { now: Instant },
-  { accountId, symbol, side, id: orderId, endedAt }: SentOrder,
-  clientOrderId: string,
+  conclusion: Conclusion,
+  { order, clientOrderId, standing }: Findings['standings'][number],
   gaps: readonly OrderGap[],
-  standing: OrderStanding | null,
-  outcome: Outcome,
 ): void {
+  const { findings, now, reports } = conclusion
+  const { brokerId } = findings
+  const { accountId, symbol, side, id: orderId, endedAt } = order
   for (const kind of gaps) {
     const reportKey = `reconciled:${kind}:${clientOrderId}:${now}`
     const report = { brokerId, accountId, clientOrderId, reportKey, symbol, text: null, occurredAt: now }
@@ -191,13 +194,13 @@ function settle(
     if (isForOperator(kind) || (kind === 'total' && px === null)) {
       const key = `${kind}:${brokerId}:${accountId}:${clientOrderId}`
       const detail = { brokerId, accountId, clientOrderId, orderId, ...standing }
-      outcome.incidents.push({ key, kind: operatorKinds[kind], detail, occurredAt: now })
+      conclusion.incidents.push({ key, kind: operatorKinds[kind], detail, occurredAt: now })
     } else if (kind === 'total') {
       // What has ended has executed by then: a split since has made other units of it.
       const occurredAt = Math.min(now, endedAt ?? now)
       const total = { side, quantity: standing?.cumQty ?? '0', px: px ?? '0' }
-      outcome.reports.push({ ...report, kind, ...total, occurredAt })
-    } else outcome.reports.push({ ...report, kind })
+      reports.push({ ...report, kind, ...total, occurredAt })
+    } else reports.push({ ...report, kind })
   }
 }
 
@@ -213,14 +216,11 @@ const isForOperator = (kind: OrderGap): kind is 'absent' | 'stillWorking' | 'unc
 
 /** Working orders that carry our name and that we do not work. */
 async function nameStrangers(
-  ctx: WorkContext,
-  tx: Transaction,
-  findings: Findings,
+  conclusion: Conclusion,
+  environment: string,
   ids: readonly number[],
-  outcome: Outcome,
-  now: Instant,
 ): Promise<void> {
-  const { environment } = ctx.settings
+  const { tx, findings } = conclusion
   const known = new Set(
     findings.standings.map(({ order, clientOrderId }) => orderNameOf(order.accountId, clientOrderId)),
   )
@@ -238,22 +238,20 @@ async function nameStrangers(
   const ended = new Set([...places].map((place) => readable[place]?.clientOrderId))
   for (const { accountId, clientOrderId } of keyed) {
     const kind = ended.has(clientOrderId) ? 'OrderStillWorking' : 'UnknownOrder'
-    outcome.incidents.push(incident(kind, findings, accountId, clientOrderId, { clientOrderId }, now))
+    raise(conclusion, kind, accountId, clientOrderId, { clientOrderId })
   }
 }
 
 /** Positions against the books; what differs for too long ends AutoSync in its account. */
 async function comparePositions(
-  { settings }: WorkContext,
-  tx: Transaction,
-  findings: Findings,
+  conclusion: Conclusion,
+  environment: string,
   accounts: readonly ReconciledAccount[],
   incomplete: Incomplete,
-  outcome: Outcome,
-  now: Instant,
 ): Promise<void> {
+  const { tx, findings, now } = conclusion
   const ids = accounts.map(({ id }) => id)
-  const booked = groupBy(await sumBooked(tx, ids, settings.environment), ({ accountId }) => accountId)
+  const booked = groupBy(await sumBooked(tx, ids, environment), ({ accountId }) => accountId)
   const gaps = groupBy(await loadPositionGaps(tx, ids), ({ accountId }) => accountId)
   const sent = await listSentOrders(tx, ids, now)
   const moving = new Set([
@@ -280,13 +278,11 @@ async function comparePositions(
     const isMoving = isMissing || isLag(book.plus(accepted), difference, effectsOn(one))
     const gap = positionGap(one, isMoving, now)
     if (!gap) continue
-    outcome.positions.push(gap)
+    conclusion.positions.push(gap)
     if (!gap.isConfirmed || before?.isConfirmed === true) continue
     const detail = { symbol, broker: broker.toFixed(), booked: book.toFixed() }
-    outcome.incidents.push(
-      incident('PositionMismatch', findings, account.id, `${symbol}:${now}`, detail, now),
-    )
-    if (account.isSyncEnabled) outcome.mismatched.push(account.id)
+    raise(conclusion, 'PositionMismatch', account.id, `${symbol}:${now}`, detail)
+    if (account.isSyncEnabled) conclusion.mismatched.push(account.id)
   }
 }
 
