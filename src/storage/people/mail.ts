@@ -34,10 +34,8 @@ interface Mail<Kind extends keyof MailFacts> {
   readonly attempts: number
 }
 
-/** A message of any of these kinds. */
-export type MailRow<Kind extends keyof MailFacts = keyof MailFacts> = {
-  [Each in Kind]: Mail<Each>
-}[Kind]
+/** A message of any kind. */
+export type MailRow = { [Kind in keyof MailFacts]: Mail<Kind> }[keyof MailFacts]
 
 /** A message that goes out as soon as a worker finds it. */
 export const insertMail = <Kind extends keyof MailFacts>(

@@ -59,19 +59,19 @@ const shortestPauseMs = 500
 const longestPauseMs = 30_000
 
 /** Whether Alpaca can be reached: after a call that found no way there it is left alone, longer each time. */
-export function createLink(now: () => number = () => performance.now()) {
+export function createLink() {
   let failures = 0
   let downUntil = 0
   let lastWhy: string | undefined
   const note: Note = (outcome, why) => {
     lastWhy = why
     if (outcome === 'done' || outcome === 'refused') failures = 0
-    if (outcome !== 'unsent' || now() < downUntil) return
-    downUntil = now() + backoff(failures, shortestPauseMs, longestPauseMs)
+    if (outcome !== 'unsent' || performance.now() < downUntil) return
+    downUntil = performance.now() + backoff(failures, shortestPauseMs, longestPauseMs)
     failures += 1
   }
   return {
-    isUp: (): boolean => now() >= downUntil,
+    isUp: (): boolean => performance.now() >= downUntil,
     /** What was wrong with the last call, in words for the operator. */
     why: (): string | undefined => lastWhy,
     note,
