@@ -29,7 +29,7 @@ import {
 } from '../storage/people/access.ts'
 import { findTokenTenancies } from '../storage/people/kyc.ts'
 import { type Caller, type Context, type Refused, refuse } from './context.ts'
-import { hashToken } from './secrets.ts'
+import { hashUserToken } from './user-tokens.ts'
 
 export interface Asked {
   ctx: Context
@@ -282,7 +282,7 @@ async function findNamed(
   const idsAt = (path: string | undefined) => calls.flatMap(({ params }) => idAt(params, path) ?? [])
   const textsAt = (path: string | undefined) =>
     calls.flatMap(({ params }) => (at(params, path) as string | undefined) ?? [])
-  const hashOf = ({ ctx }: Asked, token: string) => hashToken(ctx.secrets, 'user token', token)
+  const hashOf = ({ ctx }: Asked, token: string) => hashUserToken(ctx.secrets, token)
   const tokens = calls.flatMap((call) => {
     const token = at(call.params, access.userToken) as string | undefined
     return token === undefined ? [] : [hashOf(call, token)]

@@ -19,11 +19,9 @@ import {
 import { actingOf } from '../acting.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler, RecordedHandler } from '../handler.ts'
-import { hashToken } from '../secrets.ts'
+import { hashUserToken } from '../user-tokens.ts'
 import { readPhotos } from './photos.ts'
 import { openInfo, sealInfo } from './sealed-info.ts'
-
-const hashOf = (ctx: Context, token: string): Buffer => hashToken(ctx.secrets, 'user token', token)
 
 const shownScore = (row: KycRow) => ({
   Id: row.id,
@@ -54,7 +52,7 @@ export const getKycScore: RecordedHandler<'GetKYCScore'> = {
     const refused = unnamed(ctx, params)
     if (refused) return refused
     const { UserToken: token, PersonId: personId } = params
-    const tokenHash = token === undefined ? undefined : hashOf(ctx, token)
+    const tokenHash = token === undefined ? undefined : hashUserToken(ctx.secrets, token)
     const row = await findKyc(ctx.sql, { tokenHash, personId })
     if (row === undefined && tokenHash !== undefined)
       return refuse('BadCombination', 'PersonId', 'UserToken and PersonId name two people')
@@ -66,7 +64,7 @@ export const getKycScore: RecordedHandler<'GetKYCScore'> = {
 
 /** Notes what the checking service has found of a person, whom it knows by the token. */
 export const updateKycScore: Handler<'UpdateKYCScore'> = async (ctx, params) => {
-  const row = await lockKyc(ctx.sql, hashOf(ctx, params.UserToken))
+  const row = await lockKyc(ctx.sql, hashUserToken(ctx.secrets, params.UserToken))
   if (row === undefined) return refuse('NotFound', 'UserToken')
   const report = { isFinished: params.IsFinished, isApproved: params.IsApproved, score: params.Score }
   const changed = await updateKyc(ctx.sql, row.id, standingAfter(row, report, ctx.now))
@@ -80,7 +78,7 @@ export const addKycInfo: Handler<'AddKYCInfo'> = async (ctx, params) => {
   const isVerified = params.IsPhoneVerified === true
   if (isVerified && !isInternationalPhone(params.Phone))
     return refuse('InvalidParameter', 'Phone', 'A verified number is in full international format')
-  const row = await lockKyc(ctx.sql, hashOf(ctx, params.UserToken))
+  const row = await lockKyc(ctx.sql, hashUserToken(ctx.secrets, params.UserToken))
   if (row === undefined) return refuse('NotFound', 'UserToken')
   const { UserToken: _token, PhotoId1: _one, PhotoId2: _two, ...fields } = params
   const sealed = sealInfo(ctx.secrets.personalData, row.personId, { fields, photos })
@@ -92,7 +90,7 @@ export const addKycInfo: Handler<'AddKYCInfo'> = async (ctx, params) => {
 
 export const getKycInfo: RecordedHandler<'GetKYCInfo'> = {
   recorded: async (ctx, params) => {
-    const row = await findKyc(ctx.sql, { tokenHash: hashOf(ctx, params.UserToken) })
+    const row = await findKyc(ctx.sql, { tokenHash: hashUserToken(ctx.secrets, params.UserToken) })
     const info = row && (await findInfo(ctx.sql, row.personId))
     if (!row || !info) return refuse('NotFound', 'UserToken', 'There is no KYC data of this person')
     await note(ctx, 'GetKYCInfo', row.personId)
