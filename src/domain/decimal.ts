@@ -57,6 +57,10 @@ export const floorTo = (value: Decimal, step: Decimal): Decimal => value.div(ste
 /** Smallest multiple of `step` not below `value`; `step` > 0. */
 export const ceilTo = (value: Decimal, step: Decimal): Decimal => value.div(step).ceil().times(step)
 
+/** All of them together. */
+export const sum = (values: readonly Decimal[]): Decimal =>
+  values.reduce((total, value) => total.plus(value), zero)
+
 /** The smaller of two. */
 export const min = (a: Decimal, b: Decimal): Decimal => (a.lessThan(b) ? a : b)
 

@@ -1,7 +1,7 @@
 /**
  * Leverage: nominal value of what is held over the account value. A day counts with its highest snapshot.
  */
-import { type Decimal, max, zero } from '../decimal.ts'
+import { type Decimal, max, sum, zero } from '../decimal.ts'
 import { type MarginPosition, nominalValue } from './margin-position.ts'
 
 /** What was held at one moment, and the account value then. */
@@ -32,7 +32,7 @@ export function summarizeLeverage(days: readonly (readonly LeverageSnapshot[])[]
     snapshots.length === 0 ? zero : highestOf(snapshots.map((snapshot) => leverageOf(snapshot))),
   )
   const known = daily.filter((leverage) => leverage !== null)
-  const total = known.reduce((sum, leverage) => sum.plus(leverage), zero)
+  const total = sum(known)
   return {
     daily,
     average: known.length === 0 ? null : total.div(known.length),

@@ -4,7 +4,7 @@
  * fills it, marks again, and asks again until buying power is no longer negative.
  */
 import { directionOf, type Side } from '../codes.ts'
-import { type Decimal, min, one, quantityPlaces, roundTo, sign, zero } from '../decimal.ts'
+import { type Decimal, min, one, quantityPlaces, roundTo, sign, sum, zero } from '../decimal.ts'
 import { groupBy } from '../group.ts'
 import { marginUsed } from './margin.ts'
 import { matchOptions, type OptionMatch } from './margin-options.ts'
@@ -94,7 +94,7 @@ function unitsOf(positions: readonly MarginPosition[]): Unit[] {
     .filter(({ securityType }) => securityType !== 'OPT')
     .map((position) => {
       const covering = matches.filter((match) => match.kind === 'covered' && match.stock === position)
-      const bound = covering.map(stockUnits).reduce((total, units) => total.plus(units), zero)
+      const bound = sum(covering.map(stockUnits))
       return { count: position.quantity.abs().minus(bound), legs: [{ position, perCount: one }] }
     })
   return [...others, ...matches.map(unitOf)].filter(({ count }) => count.greaterThan(0))

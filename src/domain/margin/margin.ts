@@ -3,7 +3,7 @@
  * pool for all classes: buying power is the account value less what is bound. Nothing is rounded.
  */
 import type { PositionEffect } from '../codes.ts'
-import { type Decimal, dec, zero } from '../decimal.ts'
+import { type Decimal, dec, sum, zero } from '../decimal.ts'
 import { matchOptions, matchRequirement } from './margin-options.ts'
 import { type MarginPosition, nominalValue } from './margin-position.ts'
 
@@ -15,7 +15,7 @@ const stockShare = dec('0.5')
 export function marginUsed(positions: readonly MarginPosition[]): Decimal {
   const alone = positions.map(requirementAlone)
   const options = matchOptions(positions).map(matchRequirement)
-  return [...alone, ...options].reduce((total, requirement) => total.plus(requirement), zero)
+  return sum([...alone, ...options])
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   type SecurityType,
   type Side,
 } from '../codes.ts'
-import { type Decimal, zero } from '../decimal.ts'
+import { type Decimal, sum, zero } from '../decimal.ts'
 import { groupBy } from '../group.ts'
 import { accountBase, type ClosingLeaves, type CopyProgress, strategyBase } from './mirror-copy.ts'
 import { type MirrorSettings, type Size, type Sizing, size } from './mirror-target.ts'
@@ -121,8 +121,6 @@ export type SymbolState = {
   /** The size of the strategy's whole position. */
   scaled: Size
 }
-
-const sum = (values: readonly Decimal[]): Decimal => values.reduce((total, value) => total.plus(value), zero)
 
 /** Signed by side. */
 export const signed = (quantity: Decimal, side: Side): Decimal => quantity.times(directionOf(side))

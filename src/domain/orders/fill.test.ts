@@ -6,7 +6,7 @@ import {
   simulatedPort,
 } from '../../../test/support/kernel/simulated-book.ts'
 import { directionOf, type OrdType, type PositionEffect, type Side } from '../codes.ts'
-import { type Decimal, dec, zero } from '../decimal.ts'
+import { type Decimal, dec, sum } from '../decimal.ts'
 import { observeQuote, type Quote } from '../market/quote.ts'
 import { defaultFillConfig, type FillConfig } from './fill.ts'
 import { type Bar, fillAgainstBar } from './fill-bars.ts'
@@ -69,7 +69,6 @@ const configWith = (share: Decimal | null): FillConfig => ({
   ...defaultFillConfig('CS', dec('0.01')),
   participation: share,
 })
-const sum = (values: readonly Decimal[]): Decimal => values.reduce((total, value) => total.plus(value), zero)
 
 /** What must hold of any run, however the market moved. */
 function checkBook(before: SimulatedBook, after: SimulatedBook): void {

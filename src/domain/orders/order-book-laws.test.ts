@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { directionOf, isLive, type OrdStatus, type Side } from '../codes.ts'
-import { type Decimal, dec, zero } from '../decimal.ts'
+import { type Decimal, dec, sum, zero } from '../decimal.ts'
 import { fillOrder } from './book-fill.ts'
 import { cancelOrder, expireOrder, rejectOrder, replaceOrder } from './book-request.ts'
 import { submitOrder } from './book-submit.ts'
@@ -85,7 +85,6 @@ function run(book: OrderBook, command: Command, index: number): BookResult {
 
 const histories = fc.array(command, { maxLength: 40, size: 'max' })
 const position = fc.integer({ min: -20, max: 20 }).map(dec)
-const sum = (values: readonly Decimal[]): Decimal => values.reduce((total, value) => total.plus(value), zero)
 const ordersOf = (book: OrderBook): BookOrder[] => [...book.orders.values()]
 
 const legal: Record<OrdStatus, string> = {

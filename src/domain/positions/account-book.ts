@@ -4,7 +4,7 @@
  * realise. Cash is true cash and may be negative; nothing is rounded inside.
  */
 import type { SecurityType } from '../codes.ts'
-import { type Decimal, one, zero } from '../decimal.ts'
+import { type Decimal, one, sum, zero } from '../decimal.ts'
 import type { Instant } from '../time.ts'
 import {
   applyFill,
@@ -68,9 +68,6 @@ const withHolding = (book: AccountBook, holding: Holding): AccountBook => ({
   ...book,
   holdings: new Map(book.holdings).set(holding.instrument.symbol, holding),
 })
-
-const sum = (values: Iterable<Decimal>): Decimal =>
-  [...values].reduce((total, value) => total.plus(value), zero)
 
 /** Unrealised profit and loss of all positions at their last marks. */
 export const equityOf = (book: AccountBook): Decimal =>

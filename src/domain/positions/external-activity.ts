@@ -3,7 +3,7 @@
  * through its client order id; what has no id of ours, or a position that the sub-ledgers do not explain for longer
  * than the grace, is external. It switches AutoSync off; nothing is traded.
  */
-import { type Decimal, zero } from '../decimal.ts'
+import { type Decimal, sum } from '../decimal.ts'
 
 export type ExternalReason = 'ExternalExecution' | 'PositionMismatch'
 
@@ -27,7 +27,7 @@ export function externalActivity(activity: AccountActivity): ExternalReason | nu
   if (activity.ignoreManualOrders) return null
   const isOurs = (id: string | null): boolean => id?.startsWith(activity.prefix) ?? false
   if (!activity.executions.every(isOurs)) return 'ExternalExecution'
-  const explained = activity.ledgers.reduce((sum, quantity) => sum.plus(quantity), zero)
+  const explained = sum(activity.ledgers)
   const isSettled = !activity.isInFlight && activity.mismatchAgeSeconds > activity.graceSeconds
   return isSettled && !explained.equals(activity.brokerPosition) ? 'PositionMismatch' : null
 }

@@ -5,7 +5,7 @@
  */
 
 import { isLive } from '../../domain/codes.ts'
-import { type Decimal, dec, one as unit, zero } from '../../domain/decimal.ts'
+import { type Decimal, dec, sum, one as unit } from '../../domain/decimal.ts'
 import { autoStopLoss } from '../../domain/mirror/auto-stop-loss.ts'
 import { isRefused, type PlannedSync } from '../../domain/mirror/mirror-sync-plan.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -67,7 +67,7 @@ function isClosed({ one, plan }: PlannedCase, { id, symbol }: SyncInstrumentRow)
     (order) => order.symbol === symbol && order.side === side && order.type === '1',
   )
   const closing = [...planned.map(({ quantity }) => quantity), ...working.map(({ leaves }) => leaves)]
-  return closing.reduce((total, quantity) => total.plus(quantity), zero).greaterThanOrEqualTo(held.abs())
+  return sum(closing).greaterThanOrEqualTo(held.abs())
 }
 
 const nothing: StopChanges = { cancel: [], change: [], place: [] }

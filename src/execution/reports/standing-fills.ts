@@ -4,7 +4,7 @@
  */
 
 import type { Side } from '../../domain/codes.ts'
-import { type Decimal, dec, ledgerPlaces, max, roundTo, zero } from '../../domain/decimal.ts'
+import { type Decimal, dec, ledgerPlaces, max, roundTo, sum, zero } from '../../domain/decimal.ts'
 import { type Fills, inferFill } from '../../domain/orders/broker-reports.ts'
 import type { InLast } from '../../domain/orders/order-chain.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -40,8 +40,8 @@ export const standingFill = (row: StandingExecution): StandingFill => {
 }
 
 const sumOf = (fills: readonly StandingFill[]): Fills => ({
-  quantity: fills.reduce((sum, { quantity }) => sum.plus(quantity), zero),
-  amount: fills.reduce((sum, { quantity, px }) => sum.plus(quantity.times(px)), zero),
+  quantity: sum(fills.map(({ quantity }) => quantity)),
+  amount: sum(fills.map(({ quantity, px }) => quantity.times(px))),
 })
 
 /** The one fill that takes the place of all inferred ones of an order, by the broker's total; null where nothing is new. */
