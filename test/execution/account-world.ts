@@ -13,6 +13,8 @@ import { makeWorld, quote, steps as strategySteps, type World } from './world.ts
 export interface AccountWorld extends World {
   paper: PaperBroker
   steps: readonly Step[]
+  /** Does what is due in one step, by its name. */
+  step(name: string): Promise<number>
   /** Works until nothing is left to do. */
   drain(): Promise<number>
   /** A quote now, and everything it causes. */
@@ -37,6 +39,7 @@ export function makeAccountWorld(
     ...world,
     paper,
     steps,
+    step: (name) => steps.find((step) => step.name === name)!.run(world.ctx),
     drain: () => worker.drain(),
     quote: async (symbol, bid, ask) => {
       await publishQuotes(world.ctx, [quote(symbol, bid, ask, world.clock.now())])

@@ -14,7 +14,6 @@ const { db } = await testDatabase()
 const { count, counting } = countingTries(db)
 const world = makeAccountWorld(counting)
 const { ctx, clock, paper } = world
-const step = (name: string) => world.steps.find((each) => each.name === name)!.run(ctx)
 const isoOf = (time: number): string => new Date(time).toISOString()
 
 /** An order at work for a signal. */
@@ -62,9 +61,9 @@ test('a canceled signal and a report of the order under replacement do not block
   await db.transaction((tx) => insertReports(tx, [{ ...told, ...execution }]))
   await endSignal(db.write, second, '4', isoOf(clock.time))
   const letGo = await hold(1)
-  const canceling = step('mirrorSignals')
+  const canceling = world.step('mirrorSignals')
   await untilWaiting(db.read, 1)
-  const booking = step('applyReports')
+  const booking = world.step('applyReports')
   await untilWaiting(db.read, 2)
   await Promise.all([letGo(), canceling, booking])
   expect(await orders()).toMatchObject([
@@ -77,13 +76,13 @@ test('a canceled signal and a report of the order under replacement do not block
 
 test('a replacement that is sent and its signal that is replaced do not block each other', async () => {
   const { second, next, hold, orders } = await replaced()
-  await step('mirrorSignals')
+  await world.step('mirrorSignals')
   expect(await orders()).toMatchObject([{ status: '0' }, { status: 'A', pendingAction: 'replace' }])
   await next('52', second)
   const letGo = await hold(0)
-  const planning = step('mirrorSignals')
+  const planning = world.step('mirrorSignals')
   await untilWaiting(db.read, 1)
-  const sending = step('sendOrders paper')
+  const sending = world.step('sendOrders paper')
   await untilWaiting(db.read, 2)
   await Promise.all([letGo(), planning, sending])
   expect(count.tried).toBe(count.begun)
@@ -103,9 +102,9 @@ test('an order that may not go out and its signal that is replaced do not block 
     return signal
   }
   const first = await next('50')
-  await step('mirrorSignals')
+  await world.step('mirrorSignals')
   const second = await next('51', first)
-  await step('mirrorSignals')
+  await world.step('mirrorSignals')
   expect(await orders()).toMatchObject([{ status: '5' }, { status: 'A', pendingAction: 'new', attempts: 0 }])
   await next('52', second)
   await db.write.run`update account set is_autotrade_disabled = true where id = ${accountId}`
@@ -115,10 +114,10 @@ test('an order that may not go out and its signal that is replaced do not block 
     db,
     (tx) => tx.run`select from account_order where id = ${ended?.id} for update`,
   )
-  const planning = step('mirrorSignals')
+  const planning = world.step('mirrorSignals')
   await untilWaiting(db.read, 1)
   // It has locked the order, and waits for none that has ended.
-  await step('sendOrders paper')
+  await world.step('sendOrders paper')
   await Promise.all([letGo(), planning])
   expect(count.tried).toBe(count.begun)
   await world.drain()
@@ -137,12 +136,12 @@ test('a canceled signal and what its copy has executed do not block each other',
     quantity: dec(3),
   } as const
   await paper.controls.execution(ctx, fill)
-  await step('paper reports')
+  await world.step('paper reports')
   const letGo = await holdTable(db, 'execution')
-  const booking = step('applyReports')
+  const booking = world.step('applyReports')
   await untilWaiting(db.read, 1)
   await endSignal(db.write, first, '4', isoOf(clock.time))
-  const canceling = step('mirrorSignals')
+  const canceling = world.step('mirrorSignals')
   await untilWaiting(db.read, 2)
   await Promise.all([letGo(), booking, canceling])
   expect(count.tried).toBe(count.begun)
@@ -176,16 +175,16 @@ test('a filled signal and what its copies have executed do not block each other,
     const fill = { accountId, brokerId, clientOrderId, symbol, side: '1', px: dec(50) } as const
     await paper.controls.execution(ctx, { ...fill, quantity: dec(3) })
   }
-  await step('paper reports')
+  await world.step('paper reports')
   await endSignal(db.write, signal, '2', isoOf(clock.time))
   // Reports wait for the order of the younger account, and so does the grace.
   const letGo = await holdLocks(
     db,
     (tx) => tx.run`select from account_order where id = ${copies[1]?.id} for update`,
   )
-  const following = step('mirrorSignals')
+  const following = world.step('mirrorSignals')
   await untilWaiting(db.read, 1)
-  const booking = step('applyReports')
+  const booking = world.step('applyReports')
   await untilWaiting(db.read, 2)
   await Promise.all([letGo(), following, booking])
   expect(count.tried).toBe(count.begun)
@@ -199,7 +198,7 @@ test('a close after a stop that is withdrawn and a report of it do not block eac
   await world.drain()
   await db.write.run`
     update setup set stopped_at = now(), left_version = 2, positions_left_open = false where id = ${setupId}`
-  await step('closeStopped')
+  await world.step('closeStopped')
   // As if what was bought had been taken back in part.
   await db.write.run`update account_position set quantity = 6 where setup_id = ${setupId}`
   const name = {
@@ -214,9 +213,9 @@ test('a close after a stop that is withdrawn and a report of it do not block eac
     insertReports(tx, [{ ...told, ...execution, kind: 'fill', reportKey: 'close' }]),
   )
   const letGo = await holdTable(db, 'execution')
-  const booking = step('applyReports')
+  const booking = world.step('applyReports')
   await untilWaiting(db.read, 1)
-  const withdrawing = step('closeStopped')
+  const withdrawing = world.step('closeStopped')
   await untilWaiting(db.read, 2)
   await Promise.all([letGo(), booking, withdrawing])
   expect(count.tried).toBe(count.begun)

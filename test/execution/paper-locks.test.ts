@@ -19,7 +19,6 @@ const { count, counting } = countingTries(db)
 const world = makeAccountWorld(counting)
 const { ctx, clock, paper } = world
 const opening = clock.time
-const step = (name: string) => world.steps.find((each) => each.name === name)!.run(ctx)
 
 beforeEach(() => {
   clock.time = opening
@@ -62,7 +61,7 @@ test('orders that have come do not block the split of what they trade', async ()
   const letGo = await holdTable(db, 'account_adjustment')
   const booking = bookActions(ctx)
   await untilWaiting(db.read, 1)
-  const arriving = step('paper arrivals')
+  const arriving = world.step('paper arrivals')
   await untilWaiting(db.read, 2)
   await Promise.all([letGo(), booking, arriving])
   expect(await statuses()).toEqual(['0'])
@@ -76,7 +75,7 @@ test('orders that expire do not block those that a quote reaches', async () => {
   const filling = paper.quoteSink(ctx, [quote(symbol, '49', '49', close - 1)])
   await untilWaiting(db.read, 1)
   clock.time = close
-  const expiring = step('paper expiries')
+  const expiring = world.step('paper expiries')
   await untilWaiting(db.read, 2)
   // By then who waited first has looked for a deadlock in vain: it is the counted transaction that finds one.
   await untilLooked(db.read, 2)

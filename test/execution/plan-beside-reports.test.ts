@@ -10,7 +10,6 @@ import { addInstrument, addStrategy, endSignal, place } from './world.ts'
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
 const { ctx, paper } = world
-const step = (name: string) => world.steps.find((each) => each.name === name)!.run(ctx)
 
 /** A strategy of futures at 99 to 100, and one who follows it. */
 async function followed() {
@@ -32,9 +31,9 @@ async function followed() {
       px: dec(price),
       quantity: dec(4),
     })
-    await step('paper reports')
+    await world.step('paper reports')
     const letGo = await holdTable(db, 'execution')
-    const booking = step('applyReports')
+    const booking = world.step('applyReports')
     await untilWaiting(db.read)
     return () => Promise.all([letGo(), booking])
   }
@@ -53,7 +52,7 @@ test('a replaced exit never closes more than is held', async () => {
   await endSignal(db.write, first, '5', new Date(ctx.clock.now()).toISOString())
   const second = await place(world, { ...exit, limit: '109', replaces: first })
   await db.write.run`update signal set needs_match = false where id = ${second}`
-  const planning = step('mirrorSignals')
+  const planning = world.step('mirrorSignals')
   await untilWaiting(db.read, 2)
   await Promise.all([booked(), planning])
   expect(await readHeld(world, setupId, instrumentId)).toBe(6)
@@ -72,7 +71,7 @@ test('what is left behind goes on for no more than is missing after what its bro
   await db.write.run`
     update account_order set chase_at = to_timestamp(${ctx.clock.now()}::float8 / 1000) where setup_id = ${setupId}`
   const booked = await executes('1', 95)
-  const chasing = step('chaseCopies')
+  const chasing = world.step('chaseCopies')
   await untilWaiting(db.read, 2)
   await Promise.all([booked(), chasing])
   expect(await readHeld(world, setupId, instrumentId)).toBe(4)

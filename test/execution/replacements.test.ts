@@ -21,7 +21,6 @@ const refusing: Broker = {
 }
 
 describe('a replacement that waits while the order it replaces ends', () => {
-  const step = (name: string) => world.steps.find((each) => each.name === name)!.run(ctx)
   /** What the broker works for a setup. */
   const working = (setupId: number) =>
     db.read.rows<{ accountId: number; clientOrderId: string; left: number; limit: number }>`
@@ -63,15 +62,15 @@ describe('a replacement that waits while the order it replaces ends', () => {
       signal = await order(price, signal)
       // As if it had met the last quote already: a signal is mirrored after that.
       await db.write.run`update signal set needs_match = false where id = ${signal}`
-      await step('mirrorSignals')
+      await world.step('mirrorSignals')
     }
     /** The broker ends the order by itself and says so, after executing some of it. */
     const end = async (executed: number) => {
       const execution = { brokerId, accountId, clientOrderId, symbol, side, px: dec(limit) } as const
       if (executed > 0) await paper.controls.execution(ctx, { ...execution, quantity: dec(executed) })
       await paper.broker.cancel(ctx, brokerId, [{ accountId, account: '', clientOrderId }], Infinity)
-      await step('paper reports')
-      await step('applyReports')
+      await world.step('paper reports')
+      await world.step('applyReports')
     }
     /** The broker executes some of the order and goes on. */
     const execute = async (quantity: number) => {

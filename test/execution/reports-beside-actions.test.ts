@@ -12,7 +12,6 @@ import { makeAccountWorld } from './account-world.ts'
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
 const { ctx, clock } = world
-const step = (name: string) => world.steps.find((each) => each.name === name)!.run(ctx)
 const opening = Date.parse('2024-03-13T13:30:00Z')
 
 test('what is bought in new units is not multiplied again, and earns no dividend', async () => {
@@ -42,9 +41,9 @@ test('what is bought in new units is not multiplied again, and earns no dividend
       { ...bought, reportKey: 'late', quantity: '4', px: '30', occurredAt: opening + 1 },
     ]),
   )
-  await step('applyReports')
+  await world.step('applyReports')
   await bookActions(ctx)
-  await step('applyReports')
+  await world.step('applyReports')
   const held = await db.read.rows`
     select setup_id is null as own, quantity::float8, avg_px::float8 as price from account_position
     where account_id = ${accountId} order by own`
