@@ -10,7 +10,7 @@ import { closeDays } from '../src/execution/orders/daily-close.ts'
 import type { Database } from '../src/storage/database/database.ts'
 import { loadHeldAccounts } from '../src/storage/orders/model-accounts.ts'
 import { startPlatform, workContext } from './support/platform.ts'
-import { type Bench, interleaved, type Method, ratioOf } from './support/report.ts'
+import { type Bench, interleaved, type Method, ratioOf, seconds } from './support/report.ts'
 
 const strategies = 10_000
 const accounts = 100_000
@@ -60,12 +60,6 @@ async function reopen(db: Database): Promise<void> {
   await db.write.run`
     update account_record set closed_day = null, stale_from = null, next_close_at = '2024-03-12T14:00:00Z'`
   await db.write.run`vacuum strategy_record, account_record`
-}
-
-const seconds = async (work: () => Promise<unknown>): Promise<number> => {
-  const startedAt = performance.now()
-  await work()
-  return (performance.now() - startedAt) / 1000
 }
 
 const drained = async (ctx: WorkContext, kind: 'strategy' | 'account'): Promise<void> => {

@@ -13,7 +13,15 @@ import type { Database } from '../src/storage/database/database.ts'
 import { addBroker, addFollowers } from '../test/support/followers.ts'
 import { copyIn } from './support/copy.ts'
 import { startPlatform, symbol, workContext } from './support/platform.ts'
-import { type Bench, type Figure, interleaved, type Method, median, ratioOf } from './support/report.ts'
+import {
+  type Bench,
+  type Figure,
+  interleaved,
+  type Method,
+  median,
+  ratioOf,
+  seconds,
+} from './support/report.ts'
 
 const followers = 10_000
 /** Accounts of a naive round: each costs the same. */
@@ -49,12 +57,6 @@ const empty = async (db: Database): Promise<void> => {
   await db.write.run`truncate account_order, account_skip, order_gap`
   await db.write
     .run`update signal set status = '4', ended_at = now(), mirror_due = false where ended_at is null`
-}
-
-const seconds = async (work: () => Promise<unknown>): Promise<number> => {
-  const startedAt = performance.now()
-  await work()
-  return (performance.now() - startedAt) / 1000
 }
 
 /** Rows of a table in COPY's text form. */

@@ -12,7 +12,7 @@ import { lastReport, lockQuietAccounts, sumBooked } from '../src/storage/brokers
 import { listSentOrders } from '../src/storage/brokers/sent-orders.ts'
 import type { Database } from '../src/storage/database/database.ts'
 import { startPlatform, workContext } from './support/platform.ts'
-import { type Bench, interleaved, type Method, ratioOf } from './support/report.ts'
+import { type Bench, interleaved, type Method, ratioOf, seconds } from './support/report.ts'
 
 const accounts = 10_000
 const naiveAccounts = 300
@@ -72,12 +72,6 @@ async function fill(db: Database, ownerId: number, strategyId: number): Promise<
 
 const countGaps = async (db: Database): Promise<number> =>
   (await db.read.one<{ count: number }>`select count(*)::int as count from position_gap`).count
-
-const seconds = async (work: () => Promise<unknown>): Promise<number> => {
-  const startedAt = performance.now()
-  await work()
-  return (performance.now() - startedAt) / 1000
-}
 
 const paper = createPaperBroker().broker
 
