@@ -1,7 +1,7 @@
 /** What variants and their parents hold, side by side, and how they came to hold it. */
 import type { SecurityType, Side } from '../../domain/codes.ts'
 import type { Instant } from '../../domain/time.ts'
-import type { Sql } from '../database/sql.ts'
+import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
 /** A symbol that a variant or its parent holds. */
@@ -31,6 +31,17 @@ export const listVariantPositions = (
     join instrument i on i.id = p.instrument_id
   where v.strategy_id = any(${strategyIds}::bigint[]) group by v.strategy_id, i.id order by v.strategy_id, i.symbol`
 
+/** A symbol of a variant, and since when it is asked about. */
+type AskedSymbol = Pick<VariantPositionRow, 'strategyId' | 'instrumentId' | 'since'>
+
+/** What is asked, `a`, with its place, and the variants `v` that it is asked about. */
+const variantsOf = (asked: readonly AskedSymbol[]): Fragment => fragment`
+  unnest(${asked.map(({ strategyId }) => strategyId)}::bigint[],
+    ${asked.map(({ instrumentId }) => instrumentId)}::bigint[],
+    ${asked.map(({ since }) => instant(since))}::timestamptz[])
+    with ordinality a (strategy_id, instrument_id, since, place)
+  join variant v on v.strategy_id = a.strategy_id`
+
 export interface FamilyFillRow {
   /** Place of the symbol that was asked for. */
   readonly place: number
@@ -46,14 +57,10 @@ const fillsAtMost = 500
 /** The fills of variants and their parents in these symbols since these moments, each symbol's newest first. */
 export const listFamilyFills = (
   sql: Sql,
-  asked: readonly Pick<VariantPositionRow, 'strategyId' | 'instrumentId' | 'since'>[],
+  asked: readonly AskedSymbol[],
 ): Promise<FamilyFillRow[]> => sql.rows<FamilyFillRow>`
   select a.place::int as place, f.*
-  from unnest(${asked.map(({ strategyId }) => strategyId)}::bigint[],
-      ${asked.map(({ instrumentId }) => instrumentId)}::bigint[],
-      ${asked.map(({ since }) => instant(since))}::timestamptz[])
-      with ordinality a (strategy_id, instrument_id, since, place)
-    join variant v on v.strategy_id = a.strategy_id
+  from ${variantsOf(asked)}
     cross join lateral (
       select f.strategy_id = v.parent_id as "isParent", f.side, f.quantity, f.filled_at as at from fill f
       where f.strategy_id in (v.strategy_id, v.parent_id) and f.instrument_id = a.instrument_id
@@ -72,16 +79,12 @@ export interface FamilySplitRow {
 /** What splits added to variants and their parents in these symbols since these moments, each symbol's newest first. */
 export const listFamilySplits = (
   sql: Sql,
-  asked: readonly Pick<VariantPositionRow, 'strategyId' | 'instrumentId' | 'since'>[],
+  asked: readonly AskedSymbol[],
 ): Promise<FamilySplitRow[]> => sql.rows<FamilySplitRow>`
   select a.place::int as place, c.takes_effect_at as at,
     coalesce(sum(p.quantity_change) filter (where p.strategy_id = v.parent_id), 0) as "parentChange",
     coalesce(sum(p.quantity_change) filter (where p.strategy_id = v.strategy_id), 0) as "variantChange"
-  from unnest(${asked.map(({ strategyId }) => strategyId)}::bigint[],
-      ${asked.map(({ instrumentId }) => instrumentId)}::bigint[],
-      ${asked.map(({ since }) => instant(since))}::timestamptz[])
-      with ordinality a (strategy_id, instrument_id, since, place)
-    join variant v on v.strategy_id = a.strategy_id
+  from ${variantsOf(asked)}
     join corporate_action c on c.instrument_id = a.instrument_id and c.kind = 'split' and c.takes_effect_at >= a.since
     join position_adjustment p on p.action_id = c.id and p.strategy_id in (v.strategy_id, v.parent_id)
   group by a.place, c.id order by c.takes_effect_at desc`

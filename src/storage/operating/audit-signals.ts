@@ -73,7 +73,7 @@ export const signalRules: Record<string, Fragment> = {
 
   averageIsWeightedMean: fragment`
     select format('signal %s shows %s, fills say %s', id, avg_px, value / quantity) from (${chainFills}) totals
-    where status <> '5' and cum_qty > 0 and cum_qty = quantity 
+    where status <> '5' and cum_qty > 0 and cum_qty = quantity
       and abs(avg_px - round(value / quantity, 12)) > leeway`,
 
   statusFitsQuantities: fragment`
