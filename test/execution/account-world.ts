@@ -102,3 +102,7 @@ export const accountViolations = async ({ ctx }: World): Promise<string[]> =>
   (await auditViolations(ctx.db.read))
     .filter(({ rule }) => rule in accountRules)
     .map(({ rule, detail }) => `${rule}: ${detail}`)
+
+/** The same where executions were told that the paper broker's own book knows nothing of. */
+export const platformViolations = async (world: World): Promise<string[]> =>
+  (await accountViolations(world)).filter((text) => !text.startsWith('brokerBook'))

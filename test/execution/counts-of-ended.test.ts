@@ -12,7 +12,7 @@ import { insertReports, type NewTotal } from '../../src/storage/brokers/reports.
 import { testDatabase } from '../support/database.ts'
 import { fixMessage } from '../support/fix-message.ts'
 import { workingCopy } from './account-scene.ts'
-import { accountViolations } from './account-world.ts'
+import { platformViolations } from './account-world.ts'
 
 const { db } = await testDatabase()
 
@@ -62,8 +62,7 @@ async function partlyFilled() {
         select kind from incident where (detail->>'accountId')::bigint = ${accountId} order by id`
     ).map(({ kind }) => kind)
   const gaps = () => db.read.rows`select told from order_gap where account_id = ${accountId}`
-  const violations = async () =>
-    (await accountViolations(world)).filter((text) => !text.startsWith('brokerBook'))
+  const violations = () => platformViolations(world)
   return { ...scene, told, answers, split, asked, incidents, gaps, violations }
 }
 

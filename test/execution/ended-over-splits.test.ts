@@ -9,7 +9,7 @@ import { entryKey, loadEntryFills } from '../../src/storage/mirror/entry-fills.t
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene, workingExit } from './account-scene.ts'
-import { accountViolations, makeAccountWorld } from './account-world.ts'
+import { makeAccountWorld, platformViolations } from './account-world.ts'
 import { addInstrument, endSignal } from './world.ts'
 
 const { db } = await testDatabase()
@@ -71,7 +71,7 @@ async function partlyExited() {
       (await scene.orders())
         .slice(1)
         .map(({ status, orderQty, cumQty, avgPx }) => [status, orderQty, cumQty, avgPx]),
-    violations: async () => (await accountViolations(world)).filter((text) => !text.startsWith('brokerBook')),
+    violations: () => platformViolations(world),
   }
 }
 

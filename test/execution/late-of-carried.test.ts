@@ -7,7 +7,7 @@ import { insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene, workingExit } from './account-scene.ts'
-import { accountViolations, makeAccountWorld } from './account-world.ts'
+import { makeAccountWorld, platformViolations } from './account-world.ts'
 import { addInstrument, endSignal } from './world.ts'
 
 const { db } = await testDatabase()
@@ -60,8 +60,7 @@ async function sentAnew() {
     await scene.order('2', '10', { limit: '120', replaces: exit })
     await world.drain()
   }
-  const violations = async () =>
-    (await accountViolations(world)).filter((text) => !text.startsWith('brokerBook'))
+  const violations = () => platformViolations(world)
   return { ...scene, first, names, fill, bust, execId, shown, replace, violations }
 }
 

@@ -9,7 +9,13 @@ import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { holdTable, untilWaiting } from '../support/locks.ts'
 import { makeScene } from './account-scene.ts'
-import { accountViolations, makeAccountWorld, readBroker, readIncidents } from './account-world.ts'
+import {
+  accountViolations,
+  makeAccountWorld,
+  platformViolations,
+  readBroker,
+  readIncidents,
+} from './account-world.ts'
 import { addInstrument, opening, place } from './world.ts'
 
 const { db } = await testDatabase()
@@ -111,7 +117,7 @@ test('what an earlier split has cut off is no part of an average', async () => {
     select quantity::float8 as quantity, avg_px::float8 as px, opened_at = ${new Date(opening + 60_000).toISOString()}::timestamptz as "isOpenedThen"
     from account_position where account_id = ${accountId} and quantity <> 0`
   expect([row, await cash()]).toEqual([{ quantity: 3, px: 5, isOpenedThen: true }, before])
-  expect((await accountViolations(world)).filter((text) => !text.startsWith('brokerBook'))).toEqual([])
+  expect(await platformViolations(world)).toEqual([])
 })
 
 test('two lists that name one opening by its holiday and by its own day are entered one after the other', async () => {

@@ -13,7 +13,7 @@ import { listDifferingOrders } from '../../src/storage/brokers/sent-orders.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
-import { accountViolations, makeAccountWorld } from './account-world.ts'
+import { makeAccountWorld, platformViolations } from './account-world.ts'
 import { endSignal } from './world.ts'
 
 const { db } = await testDatabase()
@@ -108,8 +108,7 @@ async function copyOf100() {
     world.paper.controls.hold(false)
     expect(await scene.orders()).toMatchObject([{ status: 'E' }, { status: 'A', attempts: 1 }])
   }
-  const violations = async () =>
-    (await accountViolations(world)).filter((text) => !text.startsWith('brokerBook'))
+  const violations = () => platformViolations(world)
   return { ...scene, report, askedOnce, asked, differing, settle, split, replaceUnheard, violations }
 }
 

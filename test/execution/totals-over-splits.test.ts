@@ -11,7 +11,7 @@ import { reconcile } from '../../src/execution/reports/reconciliation.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { workingCopy } from './account-scene.ts'
-import { accountViolations } from './account-world.ts'
+import { platformViolations } from './account-world.ts'
 
 const { db } = await testDatabase()
 
@@ -156,5 +156,5 @@ test('what was inferred before a split is no execution of after it', async () =>
   await fill('10', '50', '50', yesterday)
   expect(await orders()).toMatchObject([{ status: '1', orderQty: 200, cumQty: 130 }])
   expect(await held()).toBe(130)
-  expect((await accountViolations(world)).filter((text) => !text.startsWith('brokerBook'))).toEqual([])
+  expect(await platformViolations(world)).toEqual([])
 })
