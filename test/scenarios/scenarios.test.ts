@@ -7,11 +7,17 @@ import { createReader, readScenarios } from './support/language.ts'
 import { seeingSentences, seeSoundBooks } from './support/seeing.ts'
 import { settingSentences } from './support/setting.ts'
 import { createStage, reset } from './support/stage.ts'
+import { switchingSentences } from './support/switching.ts'
 import { tradingSentences } from './support/trading.ts'
 
 const platform = await testPlatform()
 const stage = createStage(platform)
-const read = createReader([...settingSentences, ...tradingSentences, ...seeingSentences])
+const read = createReader([
+  ...settingSentences,
+  ...tradingSentences,
+  ...seeingSentences,
+  ...switchingSentences,
+])
 
 for (const file of listFiles(['test/scenarios']).filter((path) => path.endsWith('.scenario'))) {
   describe(file, () => {
