@@ -17,6 +17,9 @@ const toBe = (change: Partial<Change>): SyncObstacles['refused'] =>
   new Map([['a', { type: '2', quantity: dec(2), limit: dec(5), stop: null, ...change }]])
 
 const moved: Given = { signals: [{ q: 2, limit: 5 }], orders: [{ leaves: 2, limit: 4 }] }
+const grown: Given = { signals: [{ q: 6, limit: 4 }], orders: [{ leaves: 2, limit: 4 }] }
+const movedAndGrown: Given = { signals: [{ q: 6, limit: 5 }], orders: [{ leaves: 2, limit: 4 }] }
+const shrunk: Given = { signals: [{ q: 1, limit: 4 }], orders: [{ leaves: 2, limit: 4 }] }
 const exit: Given = { p: 2, a: 2, signals: [{ q: 2, stop: 5, side: '2', positionEffect: 'C' }] }
 const behind: Given = { p: 2, orders: [{ leaves: 2, limit: 4 }], finished: { 1: ['2', 30] } }
 const overshot: Given = { p: 2, a: -1, exclusions: new Map([['ES', 1]]) }
@@ -24,6 +27,9 @@ const overshot: Given = { p: 2, a: -1, exclusions: new Map([['ES', 1]]) }
 /** An exit of six, and beside it another one of six. */
 const sixes = { q: 6, side: '2', positionEffect: 'C' } as const
 const stopOrder = { leaves: 6, side: '2', positionEffect: 'C', type: '3', stop: 9 } as const
+const exitGrown: Given = {
+  ...{ p: 6, a: 6, signals: [{ ...sixes, stop: 9 }], orders: [{ ...stopOrder, leaves: 2 }] },
+}
 const limitOrder = { leaves: 6, side: '2', positionEffect: 'C', type: '2', limit: 20 } as const
 const both = [stopOrder, { ...limitOrder, clientOrderId: 'b', signalId: 2 }]
 const two = (ocaGroup: string | null) => [
@@ -59,6 +65,12 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
   ['turns one whose new price was refused', behind, { refused: toBe({}) }, ['market a 2']],
   ['shrinks others all the same', moved, refused(true), ['replace a 2 @5']],
   ['opens nothing when the operator forbids it', { p: 2 }, { noOpening: true }, []],
+  ['raises an order', grown, {}, ['replace a 6 @4']],
+  ['raises none that opens when the operator forbids it', grown, { noOpening: true }, []],
+  ['nor beside an unknown order', grown, { unknown: es }, []],
+  ['moves it all the same', movedAndGrown, { noOpening: true }, ['replace a 2 @5']],
+  ['and makes it smaller', shrunk, { noOpening: true }, ['replace a 1 @4']],
+  ['raises one that closes', exitGrown, { noOpening: true, unknown: es }, ['replace a 6 @9']],
   ['places a missing copy', { signals: [{ q: 2, limit: 5 }] }, {}, ['place 1 buy 2']],
   ['places none while one is canceled', { signals: [{ q: 2, limit: 5 }] }, { ending: es }, []],
   ['places none that opens beside an unknown order', { signals: [{ q: 2, limit: 5 }] }, { unknown: es }, []],

@@ -3,7 +3,7 @@
  * While an order of a symbol is being canceled nothing is added to it; while the outcome of one is unknown nothing
  * is opened; what a broker refused is not tried again by itself. A preview is the same function, not carried out.
  */
-import { sign, zero } from '../decimal.ts'
+import { min, sign, zero } from '../decimal.ts'
 import { actsAgainst } from '../positions/open-close.ts'
 import { clampClosing } from './mirror-copy.ts'
 import { autoSync, type PositionOrder, type SyncPlan } from './mirror-sync.ts'
@@ -130,6 +130,28 @@ function plannedRow(row: SyncReportRow, obstacles: SyncObstacles): PlannedRow {
   return { text: refusal?.text ?? null, isLeft, ...row, reason }
 }
 
+/**
+ * Changes without what they would add to an order that opens, where nothing may be opened: at another price, or
+ * smaller, it may go on.
+ */
+function withoutGrowth(
+  input: SyncInput,
+  { noOpening, unknown }: SyncObstacles,
+  changes: readonly Replacement[],
+): readonly Replacement[] {
+  const opening = new Map(
+    input.orders
+      .filter(({ positionEffect, symbol }) => positionEffect === 'O' && (noOpening || unknown.has(symbol)))
+      .map((order) => [order.clientOrderId, order]),
+  )
+  return changes.flatMap((change) => {
+    const order = opening.get(change.clientOrderId)
+    if (!order) return [change]
+    const bounded = { ...change, quantity: min(change.quantity, order.leaves) }
+    return isSame(bounded, { quantity: order.leaves, ...order }) ? [] : [bounded]
+  })
+}
+
 /** What the next cycle does, and how the account stands before it. */
 export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSync {
   const plan = autoSync(input)
@@ -148,7 +170,7 @@ export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSyn
     actions: {
       cancel: [...actions.cancel, ...cuts.cancel],
       toMarket: actions.toMarket.filter((change) => mayChange({ ...atMarket, ...change })),
-      replace: [...actions.replace, ...cuts.replace].filter(mayChange),
+      replace: [...withoutGrowth(input, obstacles, actions.replace), ...cuts.replace].filter(mayChange),
       place: actions.place.filter(({ signal }) =>
         signal.positionEffect === 'C' ? mayProtect(signal) : mayOpen(signal),
       ),
