@@ -25,6 +25,7 @@ const documents = [
   'docs/brokers.md',
   'docs/glossary.md',
   'docs/operations/runbook.md',
+  ...readdirSync('docs/concepts').map((name) => `docs/concepts/${name}`),
   ...readdirSync('docs/reference').map((name) => `docs/reference/${name}`),
   'docs/decisions/README.md',
   ...records.map((name) => `docs/decisions/${name}`),
