@@ -69,8 +69,11 @@ export function addAccountCommands(accounts: Command): void {
   tool(accounts, 'setup <brokerId> <account> <strategy>', 'change what is given of how it follows')
     .option('--closing-orders-only <onOrOff>', 'nothing is opened any more')
     .option('--confirmation <onOrOff>', 'its holder wants to confirm orders first')
-    .option('--virtual-limit-orders <onOrOff>', 'limits are kept here and not at the broker')
-    .option('--stocks-as-cfd <onOrOff>', 'as contracts for difference')
+    .option(
+      '--virtual-limit-orders <onOrOff>',
+      'shown in its settings; its limits rest at the broker as before',
+    )
+    .option('--stocks-as-cfd <onOrOff>', 'shown in its settings; stocks are ordered as before')
     .option('--min-futures <n>')
     .option('--min-options <n>')
     .option('--min-forex <n>')
