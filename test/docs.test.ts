@@ -11,6 +11,7 @@ import { addRunCommands } from '../src/bin/run.ts'
 import { hostFacts, routesOf } from '../src/contract/hosts.ts'
 import { hostNames } from '../src/contract/schema.ts'
 import { rows } from '../src/contract/table.ts'
+import { skipCodes } from '../src/domain/mirror/skip.ts'
 import { handlers } from '../src/operations/index.ts'
 import { incidentKinds } from '../src/storage/work/incidents.ts'
 import { floorTable, withFloorTable } from './support/floor-table.ts'
@@ -24,9 +25,11 @@ const documents = [
   'docs/architecture.md',
   'docs/brokers.md',
   'docs/glossary.md',
+  'docs/README.md',
   'docs/operations/runbook.md',
-  ...readdirSync('docs/concepts').map((name) => `docs/concepts/${name}`),
-  ...readdirSync('docs/reference').map((name) => `docs/reference/${name}`),
+  ...['concepts', 'guides', 'reference'].flatMap((folder) =>
+    readdirSync(`docs/${folder}`).map((name) => `docs/${folder}/${name}`),
+  ),
   'docs/decisions/README.md',
   ...records.map((name) => `docs/decisions/${name}`),
 ]
@@ -88,6 +91,15 @@ describe('links and paths', () => {
   test.each(documents)('%s names files that exist', (document) => {
     const named = found(textOf(document), /`((?:src|test|scripts|docs|bench|openapi)\/[^`*\s]*)`/g)
     expect(named.filter((path) => !/N{3}|NAME/.test(path) && !existsSync(path))).toEqual([])
+  })
+
+  test('the index of the pages has each of them once, in a line that says what it is for', () => {
+    const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.(md|yml)$/.test(path) && path !== 'README.md')
+      // Decisions have a list of their own.
+      .filter((path) => !/^decisions\/\d/.test(path))
+    const listed = found(textOf('docs/README.md'), /^- \[[^\]]+\]\(([^)]+)\)[:,] .+$/gm)
+    expect(listed.filter((path) => !path.startsWith('../')).sort()).toEqual(pages.sort())
   })
 
   test('every decision has a number of its own, its three parts, and a place in the list', () => {
@@ -162,7 +174,7 @@ describe('commands', () => {
 
   test('the command line knows those of the documents', () => {
     const named = documents.flatMap((path) =>
-      found(textOf(path), /(?:npm run cli --|`lockstep) ([a-z][^`\n]*)/g),
+      found(textOf(path), /(?:npm run (?:-s )?cli --|`lockstep) ([a-z][^`\n]*)/g),
     )
     expect(named.length).toBeGreaterThan(10)
     expect(named.filter((line) => !isKnown(line))).toEqual([])
@@ -183,10 +195,11 @@ test('what the guides say is sent, read or reported has these names', () => {
   const interfaces = readdirSync('openapi')
     .map((name) => readFileSync(`openapi/${name}`, 'utf8'))
     .join()
-  const guides = ['README.md', 'docs/brokers.md', 'docs/operations/runbook.md'].map(textOf).join()
+  const walks = documents.filter((path) => path.startsWith('docs/guides/'))
+  const guides = ['README.md', 'docs/brokers.md', 'docs/operations/runbook.md', ...walks].map(textOf).join()
   const named = found(guides, /`([A-Z][a-z]+[A-Z][A-Za-z]*)`/g)
   const isReal = (name: string) =>
-    interfaces.includes(`"${name}"`) || incidentKinds.some((kind) => kind === name)
+    interfaces.includes(`"${name}"`) || [...incidentKinds, ...skipCodes].some((kind) => kind === name)
   expect(named).toContain('AccountPassword')
   expect(named.filter((name) => !isReal(name))).toEqual([])
 })
