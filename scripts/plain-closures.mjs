@@ -6,9 +6,15 @@
 const naming = 'var __name=(target,value)=>__defProp(target,"name",{value,configurable:true});'
 const nothing = 'var __name=(target)=>target;'.padEnd(naming.length)
 
-/** A hook of Node's loader, asked before tsx's. */
-export async function load(url, context, next) {
-  const loaded = await next(url, context)
+function plain(url, loaded) {
   if (!/\.ts(\?|$)/.test(url) || loaded.source === undefined || loaded.source === null) return loaded
   return { ...loaded, source: String(loaded.source).replace(naming, nothing) }
 }
+
+/** A hook of Node's loader, asked before tsx's. */
+export async function load(url, context, next) {
+  return plain(url, await next(url, context))
+}
+
+/** The same where tsx hooks into the thread that runs the program: that is asked before any hook outside of it. */
+export const loadInThread = (url, context, next) => plain(url, next(url, context))
