@@ -13,5 +13,14 @@ export const noteCommand = (sql: Sql, ...objects: string[]): Promise<void> =>
 /** Who types, and the words of the command; what follows them may be a secret. */
 export function operator(): Acting & { readonly operation: string } {
   const words = process.argv.slice(2, 4).filter((word) => /^[a-z]+$/.test(word))
-  return { actor: 'operator', who: userInfo().username, operation: words.join(' ') }
+  return { actor: 'operator', who: nameOfUser(), operation: words.join(' ') }
+}
+
+/** A container may run as a user that its system has no name for. */
+function nameOfUser(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `user ${process.getuid?.()}`
+  }
 }

@@ -1,6 +1,6 @@
 /** What an operator does in other names, and what he does twice. */
-import { userInfo } from 'node:os'
 import { beforeAll, expect, test } from 'vitest'
+import { operator } from '../../src/bin/acting.ts'
 import { addInstrument, addStrategy } from '../execution/world.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
@@ -8,7 +8,7 @@ import { addBroker, addFollowers } from '../support/followers.ts'
 
 const { db, url } = await testDatabase()
 const { runHere: run } = commandLine(url)
-const { username } = userInfo()
+const { who: username } = operator()
 const ids = { owner: '', admin: '', customer: '' }
 
 async function told(...words: string[]): Promise<Record<string, unknown>> {

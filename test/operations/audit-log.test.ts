@@ -4,9 +4,10 @@
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, inject, test } from 'vitest'
+import { operator } from '../../src/bin/acting.ts'
 import { auditHeads } from '../../src/bin/audit-heads.ts'
 import { readConfig } from '../../src/bin/config.ts'
 import { type OperationName, rows } from '../../src/contract/index.ts'
@@ -268,7 +269,7 @@ describe('the operator', () => {
     expect((await command('strategy', 'set', String(lonelyStrategyId), '--price', '12')).status).toBe(0)
     const [entry] = await listAuditEntries(db.read, { limit: 1, object: `strategy ${lonelyStrategyId}` })
     expect(entry).toMatchObject({
-      ...{ chain: 0, actor: 'operator', who: userInfo().username, operation: 'strategy set' },
+      ...{ chain: 0, actor: 'operator', who: operator().who, operation: 'strategy set' },
       ...{ before: { monthly_cost: 0 }, after: { monthly_cost: 12 } },
     })
   }, 60_000)
