@@ -39,3 +39,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
   console.error(`Lockstep needs Node 20.19 or newer; this is ${process.versions.node}.`)
   process.exit(1)
 }
+// A question mark begins the query of an address, and as such the loader of the sources reads it.
+if (root.includes('?')) {
+  console.error(`Lockstep cannot run in a folder with a question mark in its path: ${root}`)
+  process.exit(1)
+}
