@@ -20,9 +20,11 @@ export async function findBinaries(
   identity: Identity,
   installed = installedFolder(),
 ): Promise<Binaries> {
-  const inPlace = await usable(installed, identity)
-  if (inPlace.ok) return programs(installed)
+  const isNew = !existsSync(folder.cluster)
+  const misread = isNew && ofShell.test(installed)
+  if (!misread && (await usable(installed, identity)).ok) return programs(installed)
   const copy = join(folder.root, 'program')
+  if (isNew && ofShell.test(copy)) throw cannotRun(`initdb takes no path with " $ \` or \\, such as ${copy}`)
   rmSync(copy, { recursive: true, force: true })
   cpSync(installed, copy, { recursive: true, verbatimSymlinks: true })
   // A new data folder is still ours alone: nobody else comes to what is in it.
@@ -30,10 +32,14 @@ export async function findBinaries(
   handOver(identity, copy)
   const copied = await usable(copy, identity)
   if (copied.ok) return programs(copy)
-  throw new Error(
-    `the embedded PostgreSQL cannot run here, set DATABASE_URL instead: ${copied.output.trim()}`,
-  )
+  throw cannotRun(copied.output.trim())
 }
+
+/** initdb gives its path to a shell between double quotes: there each of these has a meaning of its own. */
+const ofShell = /["$`\\]/
+
+const cannotRun = (why: string): Error =>
+  new Error(`the embedded PostgreSQL cannot run here, choose another DATA_DIR or set DATABASE_URL: ${why}`)
 
 const programs = (native: string): Binaries => ({
   initdb: join(native, 'bin', 'initdb'),

@@ -1,6 +1,15 @@
 /** A cluster whose making fails on the way: nothing of it may count as one. */
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Binaries, findBinaries } from '../../src/postgres/binaries.ts'
 import { prepareCluster } from '../../src/postgres/cluster.ts'
@@ -18,10 +27,15 @@ function refusing({ initdb, postgres }: Binaries, scratch: string): Binaries {
   return { initdb, postgres: refuses }
 }
 
-test('a cluster that gets no database of ours is none', async () => {
+function newScratch(): string {
   const scratch = mkdtempSync('/tmp/lockstep-first-start-')
   onTestFinished(() => rmSync(scratch, { recursive: true, force: true }))
   chmodSync(scratch, 0o755) // the server may run as another user and has to pass through
+  return scratch
+}
+
+test('a cluster that gets no database of ours is none', async () => {
+  const scratch = newScratch()
   const folder = prepareFolder(join(scratch, 'postgres-folder'))
   const identity = chooseIdentity(folder)
   const binaries = await findBinaries(folder, identity)
@@ -32,6 +46,21 @@ test('a cluster that gets no database of ours is none', async () => {
   await prepareCluster(folder, identity, binaries)
   expect(readdirSync(folder.root)).toContain('cluster')
 }, 30_000)
+
+test('a path that a shell would read otherwise is not given to one', async () => {
+  const scratch = newScratch()
+  const folder = prepareFolder(join(scratch, 'postgres-folder'))
+  const identity = chooseIdentity(folder)
+  const { postgres } = await findBinaries(folder, identity)
+  const installed = join(scratch, '$(touch harm)', 'native')
+  cpSync(dirname(dirname(postgres)), installed, { recursive: true, verbatimSymlinks: true })
+  await prepareCluster(folder, identity, await findBinaries(folder, identity, installed))
+  expect(readdirSync(folder.root)).toContain('cluster')
+  const alike = prepareFolder(join(scratch, '$(touch harm)', 'postgres-folder'))
+  await expect(findBinaries(alike, identity, installed)).rejects.toThrow(
+    `choose another DATA_DIR or set DATABASE_URL: initdb takes no path with " $ \` or \\, such as ${alike.root}`,
+  )
+}, 60_000)
 
 test.runIf(process.getuid?.() === 0)(
   'root in a home that is closed to others makes it as whom the home belongs to',
