@@ -6,7 +6,7 @@
 
 import { directionOf, isLive, type OrdStatus } from '../../domain/codes.ts'
 import { type Decimal, dec, max, min, zero } from '../../domain/decimal.ts'
-import { codeNumber, type PlanColumns, type SignalFacts } from '../../domain/mirror/mirror-columns.ts'
+import { codeNumber, type SignalFacts } from '../../domain/mirror/mirror-columns.ts'
 import { copyQuantity } from '../../domain/mirror/mirror-copy.ts'
 import { explainRow, type Follower, followerAt, limitOf } from '../../domain/mirror/mirror-plan.ts'
 import { type BlockCode, blocks } from '../../domain/mirror/skip.ts'
@@ -19,6 +19,7 @@ import {
   graceCopies,
   theseOrders,
 } from '../../storage/mirror/account-orders.ts'
+import type { PlannedSlice } from '../../storage/mirror/copies.ts'
 import { endExclusions } from '../../storage/mirror/exclusions.ts'
 import type { DueSignal, FollowerSlice } from '../../storage/mirror/followers.ts'
 import {
@@ -101,12 +102,7 @@ export function takenOf(copies: readonly CopyRow[], { setupIds }: FollowerSlice)
  * Decides a follower's copy anew under the replacement, with what it executed and the fills of the strategy
  * since it was made: its leaves. Writes the reason, and the numbers behind it, into the plan's row.
  */
-function decide(
-  facts: SignalFacts,
-  slice: FollowerSlice,
-  plan: PlanColumns,
-  { row, copy }: TakenRow,
-): Decimal {
+function decide(facts: SignalFacts, { slice, plan }: PlannedSlice, { row, copy }: TakenRow): Decimal {
   const follower = followerAt(slice.columns, row)
   const direction = directionOf(facts.side)
   const executed = executedOf(copy)
@@ -160,14 +156,13 @@ function withinLimits(
  */
 export async function takeOver(
   tx: Transaction,
-  signal: DueSignal,
   facts: SignalFacts,
-  slice: FollowerSlice,
-  plan: PlanColumns,
+  planned: PlannedSlice,
   taken: readonly TakenRow[],
   now: Instant,
 ): Promise<ReadonlySet<number>> {
-  const decided = taken.map((one) => ({ ...one, leaves: decide(facts, slice, plan, one) }))
+  const { signal, slice, plan } = planned
+  const decided = taken.map((one) => ({ ...one, leaves: decide(facts, planned, one) }))
   const isWanted = endingOf(signal) === undefined
   const kept = decided.filter(({ leaves }) => isWanted && leaves.greaterThan(0))
   const withdrawn = decided.filter((one) => !kept.includes(one) && isLive(one.copy.status))

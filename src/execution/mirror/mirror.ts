@@ -6,16 +6,15 @@
  */
 import { directionOf } from '../../domain/codes.ts'
 import { dec, decOrNull } from '../../domain/decimal.ts'
-import { codeNumber, codeOf, type PlanColumns, type SignalFacts } from '../../domain/mirror/mirror-columns.ts'
+import { codeNumber, codeOf, type SignalFacts } from '../../domain/mirror/mirror-columns.ts'
 import { isCrowdedOut, planSignal } from '../../domain/mirror/mirror-plan.ts'
 import { isBlockCode } from '../../domain/mirror/skip.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { instant } from '../../storage/database/wire.ts'
-import { type CopyState, insertCopies, insertSkips } from '../../storage/mirror/copies.ts'
+import { type CopyState, insertCopies, insertSkips, type PlannedSlice } from '../../storage/mirror/copies.ts'
 import { endExclusions, lockOpposed } from '../../storage/mirror/exclusions.ts'
 import {
   type DueSignal,
-  type FollowerSlice,
   type LiveSignal,
   listOtherSignals,
   listWorking,
@@ -115,12 +114,9 @@ function stateOf(signal: DueSignal, now: number): CopyState {
 }
 
 /** What a signal's skips are decided from. */
-interface Skipped {
-  readonly signal: DueSignal
+interface Skipped extends PlannedSlice {
   readonly facts: SignalFacts
   readonly others: readonly LiveSignal[]
-  readonly slice: FollowerSlice
-  readonly plan: PlanColumns
   readonly skips: readonly number[]
 }
 
@@ -165,17 +161,18 @@ async function planSlice(
     plan.code[row] = codeNumber('SubscriptionEnded')
   }
   const taken = takenOf(copies, slice)
-  const continued = await takeOver(tx, signal, facts, slice, plan, taken, now)
+  const planned = { signal, slice, plan }
+  const continued = await takeOver(tx, facts, planned, taken, now)
   const orders: number[] = []
   const skips: number[] = []
   for (let row = 0; row < columns.count; row += 1) {
     if (!continued.has(row)) (plan.quantity[row]! > 0 ? orders : skips).push(row)
   }
-  const kept = await keptSetups(tx, { signal, facts, others, slice, plan, skips })
+  const kept = await keptSetups(tx, { ...planned, facts, others, skips })
   const hasMore = columns.count === followersAtOnce
   await Promise.all([
-    insertCopies(tx, signal, slice, plan, orders, stateOf(signal, now)),
-    insertSkips(tx, signal, slice, plan, skips, instant(now)),
+    insertCopies(tx, planned, orders, stateOf(signal, now)),
+    insertSkips(tx, planned, skips, instant(now)),
     saveMirrorProgress(tx, signal.id, {
       afterSetupId: setupIds[columns.count - 1] ?? signal.afterSetupId,
       mirroredAt: hasMore ? null : instant(now),

@@ -8,6 +8,13 @@ import { writeInParts } from '../database/parts.ts'
 import type { Transaction } from '../database/sql.ts'
 import type { DueSignal, FollowerSlice } from './followers.ts'
 
+/** What a signal's plan came to for some of its followers, row by row. */
+export interface PlannedSlice {
+  readonly signal: DueSignal
+  readonly slice: FollowerSlice
+  readonly plan: PlanColumns
+}
+
 /** In what state the copies of a signal are written: it may have ended while they were planned. */
 export interface CopyState {
   readonly status: OrdStatus
@@ -31,27 +38,26 @@ function arrayText(rows: readonly number[], element: (row: number) => string | n
 const orNull = (value: number): string | number => (Number.isNaN(value) ? 'NULL' : value)
 
 /** The columns that explain an order's quantity and a skip alike. */
-const reasons = ({ columns, ...ids }: FollowerSlice, plan: PlanColumns, rows: readonly number[]) => ({
-  setupIds: arrayText(rows, (row) => ids.setupIds[row]!),
-  accountIds: arrayText(rows, (row) => ids.accountIds[row]!),
+const reasons = ({ slice, plan }: PlannedSlice, rows: readonly number[]) => ({
+  setupIds: arrayText(rows, (row) => slice.setupIds[row]!),
+  accountIds: arrayText(rows, (row) => slice.accountIds[row]!),
   codes: arrayText(rows, (row) => codeOf(plan.code[row]!) ?? 'NULL'),
   strategyQuantities: arrayText(rows, (row) => plan.strategyQuantity[row]!),
-  scalings: arrayText(rows, (row) => columns.scalingPercentage[row]!),
+  scalings: arrayText(rows, (row) => slice.columns.scalingPercentage[row]!),
   limits: arrayText(rows, (row) => orNull(plan.limit[row]!)),
-  positions: arrayText(rows, (row) => columns.position[row]!),
+  positions: arrayText(rows, (row) => slice.columns.position[row]!),
 })
 
 /** Writes the first revision of the copies of the slice's `rows`. A row that exists is a defect and throws. */
 export const insertCopies = (
   tx: Transaction,
-  signal: DueSignal,
-  slice: FollowerSlice,
-  plan: PlanColumns,
+  planned: PlannedSlice,
   rows: readonly number[],
   state: CopyState,
 ): Promise<void> =>
   writeInParts(rows, async (part) => {
-    const why = reasons(slice, plan, part)
+    const { signal, slice, plan } = planned
+    const why = reasons(planned, part)
     await tx.run`
       insert into account_order (account_id, broker_id, setup_id, strategy_id, source_id, instrument_id, signal_type,
         side, ord_type, time_in_force, position_effect, order_qty, limit_px, stop_px, status, signal_filled_before,
@@ -74,14 +80,13 @@ export const insertCopies = (
 /** Writes why the slice's `rows` get no order. */
 export async function insertSkips(
   tx: Transaction,
-  signal: DueSignal,
-  slice: FollowerSlice,
-  plan: PlanColumns,
+  planned: PlannedSlice,
   rows: readonly number[],
   skippedAt: string,
 ): Promise<void> {
   if (rows.length === 0) return
-  const why = reasons(slice, plan, rows)
+  const { signal } = planned
+  const why = reasons(planned, rows)
   await tx.run`
     insert into account_skip (signal_id, setup_id, account_id, code, strategy_qty, scaling_percentage, limit_value,
       held_qty, reference_px, skipped_at)
