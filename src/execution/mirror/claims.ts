@@ -11,6 +11,7 @@ import type { Transaction } from '../../storage/database/sql.ts'
 import { type CopyRow, cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
 import { askConfirmation } from '../../storage/mirror/order-confirmations.ts'
 import {
+  boundReplacements,
   loadReplaced,
   lockNextSends,
   markAttempts,
@@ -61,14 +62,21 @@ export const claimSends = (
     const replaced = await loadReplaced(tx, replacements)
     const orphans = replacements.filter((row) => !isAtWork(replacedBy(row, replaced)))
     for (const row of orphans) await settleOrphan(tx, row, replacedBy(row, replaced), now)
-    const claimed = allowed.filter((row) => !orphans.includes(row))
+    const claimed = allowed
+      .filter((row) => !orphans.includes(row))
+      .map((row) => ({ replaced: replacedBy(row, replaced), ...row }))
+      .map(withoutRaise)
+    await boundReplacements(
+      tx,
+      claimed.filter(({ isBounded }) => isBounded === true),
+    )
     await requestReplaces(
       tx,
       claimed.filter((row) => row.pendingAction === 'replace'),
     )
     await markAttempts(tx, claimed, lease.fence)
     return {
-      claimed: claimed.map((row) => ({ replaced: replacedBy(row, replaced), ...row })),
+      claimed,
       ended: refused.length + asked.length + orphans.length,
       ...{ last, claimedAt },
     }
@@ -78,6 +86,17 @@ const replacedBy = (row: SendRow, replaced: ReadonlyMap<number, CopyRow>): CopyR
   row.pendingAction === 'replace' && row.replacesOrderId !== null
     ? replaced.get(row.replacesOrderId)
     : undefined
+
+/**
+ * While the operator lets nobody open anything a replacement that opens asks for no more than the order it replaces, also
+ * where it has waited since before. One that may have arrived is as it was sent.
+ */
+function withoutRaise(row: Claimed): Claimed & { readonly isBounded?: true } {
+  const { replaced } = row
+  const isBound = row.noOpening && row.positionEffect === 'O' && row.attempts === 0
+  if (!replaced || !isBound || dec(row.orderQty).lessThanOrEqualTo(replaced.orderQty)) return row
+  return { ...row, orderQty: replaced.orderQty, isBounded: true }
+}
 
 const isAtWork = (order: CopyRow | undefined): boolean =>
   order !== undefined && (order.status === '0' || order.status === '1' || order.status === 'E')

@@ -165,6 +165,14 @@ export async function requestReplaces(tx: Transaction, keys: readonly OrderKey[]
     where o.account_id = r.account_id and o.replaces_order_id = r.id and ${theseOrders(keys)}`
 }
 
+/** Lets replacements ask for as much as the orders that they replace. */
+export async function boundReplacements(tx: Transaction, keys: readonly OrderKey[]): Promise<void> {
+  if (keys.length === 0) return
+  await tx.run`
+    update account_order o set order_qty = x.order_qty from account_order x
+    where ${theseOrders(keys)} and x.account_id = o.account_id and x.id = o.replaces_order_id`
+}
+
 /** Sends a replacement as an order of its own, or points it at the order that is still at work. */
 export async function redirectReplacement(
   tx: Transaction,
