@@ -99,7 +99,8 @@ export function openShell(env: NodeJS.ProcessEnv): Shell {
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-guide-'))
   const file = join(folder, 'pasted.sh')
   const child = spawn('bash', {
-    env: { ...process.env, ...env, HOME: folder },
+    // What is asked is on this machine, where a proxy of the environment does not lead.
+    env: { ...process.env, ...env, HOME: folder, no_proxy: '*' },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const prompt = '\u001e'
