@@ -1,13 +1,14 @@
 /** A fresh clone: what is said while its dependencies are installed. */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
 /** A folder of this name with the scripts alone, for which nothing has to be installed. */
 function newClone(name: string): string {
-  const around = mkdtempSync(join(tmpdir(), 'lockstep-clone-'))
+  // The scripts name their folder as it is; that of the system may be a link, as on a Mac.
+  const around = realpathSync(mkdtempSync(join(tmpdir(), 'lockstep-clone-')))
   onTestFinished(() => rmSync(around, { recursive: true }))
   const clone = join(around, name)
   mkdirSync(join(clone, 'scripts'), { recursive: true })
