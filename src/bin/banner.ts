@@ -4,10 +4,11 @@ import { hostNames } from '../contract/index.ts'
 import type { DemoKey } from '../demo/facts.ts'
 import { type Config, demoKeysFile, mailFolder } from './config.ts'
 import { addressOf, baseUrlOf, localUrlOf } from './pages.ts'
+import { portOf } from './port.ts'
 
 /** Prints the addresses and, where a demo is, its people, keys and calls. */
 export function printBanner(config: Config, url: string): void {
-  const port = Number(new URL(url).port)
+  const port = portOf(url)
   console.log(`\nLockstep runs at ${url}`)
   for (const host of hostNames) console.log(`  ${host.padEnd(4)} ${baseUrlOf(config, host, port)}`)
   console.log(`  reference ${url}/reference/gen`)

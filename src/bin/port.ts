@@ -10,6 +10,9 @@ export interface Port {
   readonly chosenBy: 'PORT' | 'METRICS_PORT'
 }
 
+/** Where an address leads. One of http does not name the port that all of http have. */
+export const portOf = (url: string): number => Number(new URL(url).port || 80)
+
 /** What is wrong with a port or its address, and which variables choose another. */
 export function portFault({ port, host, chosenBy }: Port, error: NodeJS.ErrnoException): Error {
   if (error.code === 'EADDRINUSE')

@@ -11,7 +11,7 @@ import { type Config, demoKeysFile } from './config.ts'
 import { freeServer, keepServer, openMigrated, type Server } from './database.ts'
 import { prepareDemo } from './demo.ts'
 import { beginCopy } from './platform-copies.ts'
-import { type Port, tryPorts } from './port.ts'
+import { type Port, portOf, tryPorts } from './port.ts'
 import { hostsAnswer } from './probe.ts'
 import type { Word } from './process.ts'
 import { loadSecrets, openSecrets } from './secrets.ts'
@@ -75,8 +75,6 @@ const portsOf = ({ port, host, metrics }: Config): Port[] => [
 
 /** 0 leaves the choice to the system, each time anew. */
 const nextPort = (port: number): number => (port === 0 ? 0 : port + 1)
-
-const portOf = (url: string): number => Number(new URL(url).port)
 
 /** The schema and, where it is wanted, the demo; answers the demo when its keys are new. */
 async function prepare(

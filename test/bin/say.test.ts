@@ -1,7 +1,9 @@
 /** What commands print: names that others chose are shown, and do nothing to a terminal. */
-import { expect, test, vi } from 'vitest'
-import { ConfigError } from '../../src/bin/config.ts'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { printBanner } from '../../src/bin/banner.ts'
+import { ConfigError, readConfig } from '../../src/bin/config.ts'
 import { faultOf } from '../../src/bin/faults.ts'
+import { portOf } from '../../src/bin/port.ts'
 import { say } from '../../src/bin/tool.ts'
 import { DatabaseUnavailable } from '../../src/storage/database/failure.ts'
 
@@ -40,3 +42,11 @@ test.each(['write EPIPE', 'read ECONNRESET', 'Connection terminated unexpectedly
       `lockstep: the database went away at work: ${said}; its disk may be full, the log of the server says why`,
     ),
 )
+
+test('the port of all of http is known by its number', () => {
+  expect([portOf('http://127.0.0.1:80'), portOf('http://[::1]:9000')]).toEqual([80, 9000])
+  const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+  onTestFinished(() => log.mockRestore())
+  printBanner(readConfig({ DEMO: '0', PORT: '80' }), 'http://127.0.0.1:80')
+  expect(log.mock.calls.flat()).toContain('  Gen  http://127.0.0.1:80/gen')
+})
