@@ -32,9 +32,10 @@ export function outlivesReaders(): void {
 
 function unheard(name: string, error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return
+  const fault = new ConfigError(`${name} cannot be written: ${fileWords(error)}`)
   // A process that runs on closes what it holds before it ends.
-  if (process.listenerCount('uncaughtException') > 0) throw error
-  console.error(faultOf(new ConfigError(`${name} cannot be written: ${fileWords(error)}`)))
+  if (process.listenerCount('uncaughtException') > 0) throw fault
+  console.error(faultOf(fault))
   process.exit(1)
 }
 
@@ -53,7 +54,9 @@ export function endsWith(log: Logger, close: () => Promise<void>): void {
     },
     async ({ err }) => {
       isEnding = true
-      if (err) log.fatal({ err }, 'the process ends after an error')
+      // What somebody outside can mend is said as it would be at the start.
+      if (err instanceof ConfigError) console.error(faultOf(err))
+      else if (err) log.fatal({ err }, 'the process ends after an error')
       await close()
     },
   )

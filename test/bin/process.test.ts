@@ -1,7 +1,7 @@
 /** How a process ends that others started. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -107,6 +107,26 @@ test.each(['stdout', 'stderr'] as const)(
     expect(await ended).toEqual([0, null])
   },
   30_000,
+)
+
+test.skipIf(!existsSync('/dev/full'))(
+  'a process that runs on and has no room for its words says so in a line',
+  async () => {
+    const { url } = await testDatabase()
+    const dataDir = newDataDir()
+    const full = openSync('/dev/full', 'w')
+    onTestFinished(() => {
+      closeSync(full)
+      removeDataDir(dataDir)
+    })
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/lockstep.mjs', 'worker'], {
+      env: { ...process.env, DATA_DIR: dataDir, DATABASE_URL: url, LOG_LEVEL: 'error' },
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    })
+    expect([status, stderr]).toEqual([1, 'lockstep: standard output cannot be written: its disk is full\n'])
+  },
+  60_000,
 )
 
 test('a process says as JSON that it is ready', async () => {
