@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/storage/database/database.ts'
-import { DatabaseUnavailable, translate } from '../../src/storage/database/failure.ts'
+import { DatabaseUnavailable, isConnectionLoss, translate } from '../../src/storage/database/failure.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
 
@@ -13,6 +13,12 @@ test('a standby is away', () => {
   const told = { code: '0A000', routine: 'call_bool_check_hook' }
   const refused = Object.assign(new pg.DatabaseError('no', 0, 'error'), told)
   expect(translate(refused)).toBeInstanceOf(DatabaseUnavailable)
+})
+
+test('a server that goes down over a file of its own is away, and what it was told may be done', () => {
+  const told = { code: 'XX000', severity: 'PANIC' }
+  const failure = Object.assign(new pg.DatabaseError('could not write', 0, 'error'), told)
+  expect([translate(failure), isConnectionLoss(failure)]).toEqual([expect.any(DatabaseUnavailable), true])
 })
 
 test('a database that let us in and then turns us away is away', async () => {

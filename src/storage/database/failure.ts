@@ -55,9 +55,12 @@ export function unconnected(error: unknown, wasOpen: boolean): unknown {
   return new DatabaseUnavailable(String(error), { cause: error })
 }
 
+/** The server goes down at once, whatever the reason: what was under way may be found done when it is back. */
+const panicked = ({ severity }: pg.DatabaseError): boolean => severity === 'PANIC'
+
 /** The driver reports a broken connection by plain errors; what it throws about values has a class of its own. */
 function stateOf(error: unknown): string {
-  if (error instanceof pg.DatabaseError) return error.code ?? ''
+  if (error instanceof pg.DatabaseError) return panicked(error) ? '08006' : (error.code ?? '')
   // A password that is missing, or a server that does not prove that it knows it: no time heals that.
   if (error instanceof Error && error.message.startsWith('SASL: ')) return '28P01'
   const aboutValues =
