@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { ensureInstalled, root } from './install.mjs'
 
-ensureInstalled()
+ensureInstalled({ withTools: true })
 const steps = [
   ['types', 'npx', ['tsc', '-p', '.']],
   ['format, lint, awaited promises, complete switches', 'npm', ['run', '--silent', 'lint']],

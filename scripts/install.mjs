@@ -9,29 +9,48 @@ import { fileURLToPath } from 'node:url'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
-/** True when the installed tree is the one that the lockfile names. */
-function isInstalled() {
+/** True when the installed tree is the one that the lockfile names, and nobody has taken a part of it away. */
+function isInstalled(withTools) {
   const installed = join(root, 'node_modules', '.package-lock.json')
   if (!existsSync(installed)) return false
   const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
   const found = JSON.parse(readFileSync(installed, 'utf8')).packages
   return Object.entries(wanted).every(
-    ([path, entry]) => path === '' || entry.optional === true || found[path]?.version === entry.version,
+    ([path, entry]) =>
+      path === '' ||
+      entry.optional === true ||
+      (!withTools && entry.dev === true) ||
+      (found[path]?.version === entry.version && existsSync(join(root, path, 'package.json'))),
   )
 }
 
 /**
  * Runs `npm ci` if needed; ends the process with npm's own status when it fails. Standard output stays for what the
- * program says: a command may be asked for JSON.
+ * program says: a command may be asked for JSON. The tools of development are left out where npm is told so, as by
+ * NODE_ENV=production, but for who needs them.
  */
-export function ensureInstalled() {
-  if (isInstalled()) return
+export function ensureInstalled({ withTools = false } = {}) {
+  // Its parent runs from the same packages, which must not be taken away below it.
+  if (process.env.LOCKSTEP_HELD === '1') return
+  if (isInstalled(withTools)) return
   console.error('Installing the locked dependencies ...')
-  const result = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    stdio: ['inherit', 2, 'inherit'],
-  })
+  const words = ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...(withTools ? ['--include=dev'] : [])]
+  const result = spawnSync('npm', words, { cwd: root, stdio: ['inherit', 2, 'inherit'] })
+  if (result.error) console.error(`npm cannot be run, and without it nothing is installed: ${result.error.code}`)
   if (result.status !== 0) process.exit(result.status ?? 1)
+}
+
+/** Where files and connections are fewer, Node itself stops half-way, or takes packages that it cannot open for missing. */
+const openFilesMin = 256
+
+/** How many may be open at once; any number where the system does not say so. */
+function openFilesMax() {
+  try {
+    const [, soft = ''] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return soft === '' ? Number.POSITIVE_INFINITY : Number(soft)
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
 }
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -42,5 +61,9 @@ if (major < 20 || (major === 20 && minor < 19)) {
 // A question mark begins the query of an address, and as such the loader of the sources reads it.
 if (root.includes('?')) {
   console.error(`Lockstep cannot run in a folder with a question mark in its path: ${root}`)
+  process.exit(1)
+}
+if (openFilesMax() < openFilesMin) {
+  console.error(`Lockstep needs ${openFilesMin} open files, here are only ${openFilesMax()}: allow more by ulimit -n`)
   process.exit(1)
 }

@@ -13,7 +13,7 @@ import { ensureInstalled, root } from './install.mjs'
 const isLeftToChance = (file) =>
   file.startsWith(join('test', 'faults')) || readFileSync(join(root, file), 'utf8').includes("'fast-check'")
 
-ensureInstalled()
+ensureInstalled({ withTools: true })
 const minutes = Number(process.argv[2] ?? 60)
 if (!(minutes > 0)) {
   console.error(`npm run soak takes a number of minutes, not ${process.argv[2]}.`)

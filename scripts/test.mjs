@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureInstalled, root } from './install.mjs'
 
-ensureInstalled()
+ensureInstalled({ withTools: true })
 // The runner takes paths for addresses, and finds no module there.
 if (/[%#]/.test(root)) {
   console.error(`The tests cannot run in a folder with % or # in its path: ${root}`)

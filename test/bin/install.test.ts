@@ -45,3 +45,75 @@ test.each([
   })
   expect([status, stderr]).toEqual([1, `${says}: ${clone}\n`])
 })
+
+/** What a program in the clone says on standard error, and its status. */
+function saidIn(clone: string, command: string, env: NodeJS.ProcessEnv = {}) {
+  const { stderr, status } = spawnSync('/bin/sh', ['-c', command, process.execPath], {
+    cwd: clone,
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  })
+  return [status, stderr]
+}
+
+const install = `"$0" --input-type=module -e "(await import('./scripts/install.mjs')).ensureInstalled()"`
+
+test('where npm is not there it is said', () => {
+  expect(saidIn(newClone('clone'), install, { PATH: '/nowhere' })).toEqual([
+    1,
+    'Installing the locked dependencies ...\nnpm cannot be run, and without it nothing is installed: ENOENT\n',
+  ])
+})
+
+test('what was taken out of an installation is installed again', () => {
+  const clone = newClone('clone')
+  const packages = JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0' } } })
+  mkdirSync(join(clone, 'node_modules', 'a'), { recursive: true })
+  writeFileSync(join(clone, 'package-lock.json'), packages)
+  writeFileSync(join(clone, 'node_modules', '.package-lock.json'), packages)
+  writeFileSync(join(clone, 'node_modules', 'a', 'package.json'), '{}')
+  expect(saidIn(clone, install, { PATH: '/nowhere' })).toEqual([0, ''])
+  rmSync(join(clone, 'node_modules', 'a'), { recursive: true })
+  expect(saidIn(clone, install, { PATH: '/nowhere' })).toEqual([1, expect.stringMatching(/^Installing /)])
+})
+
+test('a platform runs without the tools of its makers, and tests install them, whatever npm was told', () => {
+  const clone = newClone('clone')
+  const packages = { 'node_modules/tool': { version: '1.0.0', dev: true } }
+  writeFileSync(join(clone, 'package-lock.json'), JSON.stringify({ packages }))
+  mkdirSync(join(clone, 'node_modules'))
+  writeFileSync(join(clone, 'node_modules', '.package-lock.json'), '{"packages":{}}')
+  writeFileSync(join(clone, 'npm'), '#!/bin/sh\necho "$@"\nexit 3\n', { mode: 0o755 })
+  const env = { PATH: `${clone}${delimiter}${process.env.PATH}`, NODE_ENV: 'production' }
+  expect(saidIn(clone, install, env)).toEqual([0, ''])
+  expect(saidIn(clone, '"$0" scripts/test.mjs', env)).toEqual([
+    3,
+    expect.stringContaining('\nci --no-audit --no-fund --loglevel=error --include=dev\n'),
+  ])
+})
+
+test('a process that start keeps alive installs nothing below it', () => {
+  expect(saidIn(newClone('clone'), install, { PATH: '/nowhere', LOCKSTEP_HELD: '1' })).toEqual([0, ''])
+})
+
+test.each(['Cannot find native binding. npm has a bug', 'The package "@esbuild/x" could not be found, and'])(
+  'without the parts that are made for this kind of machine it is said what to install: %s',
+  (lacking) => {
+    const clone = newClone('clone')
+    writeFileSync(join(clone, 'scripts', 'typescript.mjs'), `throw new Error(${JSON.stringify(lacking)})`)
+    mkdirSync(join(clone, 'node_modules'))
+    writeFileSync(join(clone, 'node_modules', '.package-lock.json'), '{"packages":{}}')
+    copyFileSync(join('scripts', 'lockstep.mjs'), join(clone, 'scripts', 'lockstep.mjs'))
+    expect(saidIn(clone, '"$0" scripts/lockstep.mjs')).toEqual([
+      1,
+      'Packages made for this kind of machine are not installed: run npm ci --include=optional\n',
+    ])
+  },
+)
+
+test.runIf(process.platform === 'linux')('too few open files are said before anything is opened', () => {
+  expect(saidIn(newClone('clone'), 'ulimit -n 100 && exec "$0" scripts/test.mjs')).toEqual([
+    1,
+    'Lockstep needs 256 open files, here are only 100: allow more by ulimit -n\n',
+  ])
+})
