@@ -8,7 +8,7 @@ import type { Config } from './config.ts'
 export const openLog = (
   config: Pick<Config, 'logLevel'>,
   process: string,
-  stream: DestinationStream = destination(2),
+  stream: DestinationStream = standardError(),
 ): Logger =>
   pino(
     {
@@ -32,3 +32,24 @@ export const openLog = (
     },
     stream,
   )
+
+/** So much is kept, in bytes, for when there is room for it again. */
+const waitingMax = 1024 * 1024
+
+/** Standard error. That it takes no writes, as a file on a full disk, ends nothing: work goes on without its log. */
+function standardError(): DestinationStream {
+  const stream = destination({ dest: 2, maxLength: waitingMax })
+  let lacksRoom = false
+  stream.on('error', () => {
+    lacksRoom = true
+  })
+  stream.on('write', () => {
+    lacksRoom = false
+  })
+  const flush = stream.flushSync.bind(stream)
+  // At the exit it would try again for ever, and keep the process from its end.
+  stream.flushSync = () => {
+    if (!lacksRoom) flush()
+  }
+  return stream
+}
