@@ -44,7 +44,9 @@ export function chooseIdentity(folder: Folder): Identity {
   const parent = dirname(folder.root)
   const candidates =
     owner === undefined ? newOwners(parent) : [{ uid: owner, gid: statSync(folder.cluster).gid }]
-  const account = candidates.find((candidate) => canEnter(candidate, parent))
+  const account = candidates.find(
+    (candidate) => canEnter(candidate, parent) && (owner !== undefined || takes(candidate, folder.root)),
+  )
   if (account) return { account, prefix: [] }
   // Within a namespace root reads no more than anybody of what belongs to others.
   if (owner !== undefined) {
@@ -99,6 +101,17 @@ function canEnter(account: Account, path: string): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', path], { ...account, cwd: '/' }).status === 0
 }
 
+/** Root in a container may lack the right to give files away. */
+function takes({ uid, gid }: Account, path: string): boolean {
+  try {
+    chownSync(path, uid, gid)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EPERM') return false
+    throw error
+  }
+}
+
 function inNamespace(): Identity {
   const known = accounts()
   const { uid, gid } = known.get('nobody') ?? [...known.values()][0] ?? { uid: 65534, gid: 65534 }
@@ -106,8 +119,8 @@ function inNamespace(): Identity {
   if (spawnSync(enter, [...options, 'true'], { cwd: '/' }).status === 0)
     return { prefix: [enter, ...options] }
   throw new Error(
-    'PostgreSQL does not run as root, no other user can reach the data folder and user namespaces are not ' +
-      'available: start as an ordinary user, choose another DATA_DIR, or set DATABASE_URL',
+    'PostgreSQL does not run as root, no other user can reach the data folder or be given it, and user ' +
+      'namespaces are not available: start as an ordinary user, choose another DATA_DIR, or set DATABASE_URL',
   )
 }
 

@@ -1,4 +1,5 @@
 /** A cluster whose making fails on the way: nothing of it may count as one. */
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -74,3 +75,17 @@ test.runIf(process.getuid?.() === 0)(
     expect(chooseIdentity(prepareFolder(join(dataDir, 'postgres')))).toMatchObject({ account: owner })
   },
 )
+
+const aside = (...words: string[]) =>
+  spawnSync('setpriv', ['--bounding-set=-chown', ...words], { encoding: 'utf8' })
+const canLackRights =
+  process.getuid?.() === 0 && aside('unshare', '--user', '--map-user=65534', 'true').status === 0
+
+test.runIf(canLackRights)('root that may give no file away makes it in a namespace', () => {
+  const program = `
+    import { prepareFolder } from './src/postgres/folder.ts'
+    import { chooseIdentity } from './src/postgres/identity.ts'
+    console.log(chooseIdentity(prepareFolder('${join(newScratch(), 'postgres-folder')}')).prefix[0])`
+  const words = ['--import', './scripts/typescript.mjs', '--input-type=module', '-e', program]
+  expect(aside(process.execPath, ...words).stdout).toBe('unshare\n')
+})
