@@ -36,7 +36,8 @@ export function ensureInstalled({ withTools = false } = {}) {
   console.error('Installing the locked dependencies ...')
   const words = ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...(withTools ? ['--include=dev'] : [])]
   const result = spawnSync('npm', words, { cwd: root, stdio: ['inherit', 2, 'inherit'] })
-  if (result.error) console.error(`npm cannot be run, and without it nothing is installed: ${result.error.code}`)
+  if (result.error)
+    console.error(`npm cannot be run, and without it nothing is installed: ${result.error.code}`)
   if (result.status !== 0) process.exit(result.status ?? 1)
 }
 
@@ -64,6 +65,8 @@ if (root.includes('?')) {
   process.exit(1)
 }
 if (openFilesMax() < openFilesMin) {
-  console.error(`Lockstep needs ${openFilesMin} open files, here are only ${openFilesMax()}: allow more by ulimit -n`)
+  console.error(
+    `Lockstep needs ${openFilesMin} open files, here are only ${openFilesMax()}: allow more by ulimit -n`,
+  )
   process.exit(1)
 }

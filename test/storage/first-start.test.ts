@@ -77,7 +77,9 @@ test.runIf(process.getuid?.() === 0)(
 )
 
 const aside = (...words: string[]) =>
-  spawnSync('setpriv', ['--bounding-set=-chown', ...words], { encoding: 'utf8' })
+  spawnSync('/bin/sh', ['-c', 'exec setpriv --bounding-set=-chown "$@"', 'sh', ...words], {
+    encoding: 'utf8',
+  })
 const canLackRights =
   process.getuid?.() === 0 && aside('unshare', '--user', '--map-user=65534', 'true').status === 0
 
