@@ -1,30 +1,12 @@
 /** What the page on switches says of each is seen on a platform: one that follows, holds, and has an order that rests. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createReader } from '../scenarios/support/language.ts'
-import { seeingSentences, seeSoundBooks } from '../scenarios/support/seeing.ts'
-import { settingSentences } from '../scenarios/support/setting.ts'
-import {
-  accountOrders,
-  createStage,
-  named,
-  type OrderRow,
-  positionsOf,
-  reset,
-} from '../scenarios/support/stage.ts'
-import { switchingSentences } from '../scenarios/support/switching.ts'
-import { tradingSentences } from '../scenarios/support/trading.ts'
-import { testPlatform } from '../support/platform.ts'
+import { seeSoundBooks } from '../scenarios/support/seeing.ts'
+import { accountOrders, named, type OrderRow, positionsOf, reset } from '../scenarios/support/stage.ts'
+import { curtain, openTheatre } from '../scenarios/support/theatre.ts'
 import { codesIn, tablesUnder, textOf } from './page.ts'
 
-const platform = await testPlatform()
-const stage = createStage(platform)
-const read = createReader([
-  ...settingSentences,
-  ...tradingSentences,
-  ...seeingSentences,
-  ...switchingSentences,
-])
+const { stage, read } = await openTheatre()
 const play = async (...lines: readonly string[]): Promise<void> => {
   for (const text of lines) await read({ file: 'switches', number: 0, text })(stage)
 }
@@ -65,7 +47,7 @@ test('all of them are told', () => {
 })
 
 test.each(effects)('$Switch', async (row) => {
-  await reset(stage, '2024-03-12T14:00:00Z')
+  await reset(stage, curtain)
   await play(
     'instrument ES FUT as @ESM24 point value 50 tick 0.25 calendar CME_GLOBEX',
     'strategy S1 capital 1,000,000 by dev',
