@@ -42,7 +42,7 @@ export function ensureInstalled({ withTools = false } = {}) {
 }
 
 /** Where files and connections are fewer, Node itself stops half-way, or takes packages that it cannot open for missing. */
-const openFilesMin = 256
+const openFilesMin = 160
 
 /** How many may be open at once; any number where the system does not say so. */
 function openFilesMax() {

@@ -114,6 +114,6 @@ test.each(['Cannot find native binding. npm has a bug', 'The package "@esbuild/x
 test.runIf(process.platform === 'linux')('too few open files are said before anything is opened', () => {
   expect(saidIn(newClone('clone'), 'ulimit -n 100 && exec "$0" scripts/test.mjs')).toEqual([
     1,
-    'Lockstep needs 256 open files, here are only 100: allow more by ulimit -n\n',
+    'Lockstep needs 160 open files, here are only 100: allow more by ulimit -n\n',
   ])
 })
