@@ -142,14 +142,11 @@ async function sendSample(id: number, { event, ...output }: Output & { event: We
       const tried = await tryWebhook(db.read, { keyRing, outbound }, id, event, Date.now())
       if (tried === undefined) throw new ConfigError(`there is no webhook ${id}`)
       await noteCommand(db.write, `webhook_endpoint ${id}`)
-      const { status, failure } = tried
-      if (!isWebhookTaken(status)) process.exitCode = 1
+      const { body, status, failure } = tried
       const word = status === undefined ? `It did not answer: ${failure}.` : `It answered ${status}.`
-      say(
-        output,
-        tried,
-        `${tried.body}\n${word}${isWebhookTaken(status) ? '' : ' That counts as not taken.'}`,
-      )
+      const isTaken = isWebhookTaken(status)
+      if (!isTaken) process.exitCode = 1
+      say(output, tried, `${body}\n${word}${isTaken ? '' : ' That counts as not taken.'}`)
     })
   } finally {
     await outbound.close()

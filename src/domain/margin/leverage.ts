@@ -21,9 +21,7 @@ export interface LeverageSummary {
 /** Nominal value over account value, an option by its underlying; null when the account value is not above 0. */
 export function leverageOf({ positions, modelAccountValue }: LeverageSnapshot): Decimal | null {
   if (!modelAccountValue.greaterThan(0)) return null
-  return positions
-    .reduce((total, position) => total.plus(nominalExposure(position)), zero)
-    .div(modelAccountValue)
+  return sum(positions.map(nominalExposure)).div(modelAccountValue)
 }
 
 /** Daily, average and highest leverage of the trading days since the start; a day without snapshots is 0. */

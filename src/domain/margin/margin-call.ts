@@ -76,9 +76,11 @@ export function wholeMarginCall(
 }
 
 const signedOf = (orders: readonly MarginCallOrder[], symbol: string): Decimal =>
-  orders
-    .filter((order) => order.symbol === symbol)
-    .reduce((sum, { side, quantity }) => sum.plus(quantity.times(directionOf(side))), zero)
+  sum(
+    orders
+      .filter((order) => order.symbol === symbol)
+      .map(({ side, quantity }) => quantity.times(directionOf(side))),
+  )
 
 /** One order per position. */
 const merged = (orders: readonly MarginCallOrder[]): MarginCallOrder[] =>

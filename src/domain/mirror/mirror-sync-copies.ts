@@ -4,7 +4,7 @@
  * together never exceed the position: the younger copies shrink first, all of them before a correction.
  */
 import { directionOf, type OrdType, type Side } from '../codes.ts'
-import { type Decimal, max, min, sign, zero } from '../decimal.ts'
+import { type Decimal, max, min, sign, sum, zero } from '../decimal.ts'
 import { actsAgainst, closesNothing } from '../positions/open-close.ts'
 import { type CopyQuantity, clampClosing, copyQuantity } from './mirror-copy.ts'
 import { limitOf } from './mirror-plan.ts'
@@ -77,7 +77,7 @@ function leavesToOpen(state: SymbolState, side: Side): Decimal {
   const others = state.orders.filter((order) => opens(order) && !counted.has(order))
   return live
     .filter((copy) => workingOf(copy).length > 0 || mayPlace(copy))
-    .reduce((sum, copy) => sum.plus(wantedLeaves(state, copy)), leavesOf(others))
+    .reduce((total, copy) => total.plus(wantedLeaves(state, copy)), leavesOf(others))
 }
 
 /**
@@ -188,9 +188,8 @@ function executedAhead(state: SymbolState, { signal, filledBefore, executed }: L
 export function leavesInGroup(state: SymbolState, copy: LiveCopy): Decimal | null {
   const { ocaGroup, positionEffect } = copy.signal
   if (ocaGroup === null || positionEffect === 'O') return null
-  const ahead = state.copies
-    .filter((other) => other !== copy && other.signal.ocaGroup === ocaGroup)
-    .reduce((sum, other) => sum.plus(executedAhead(state, other)), zero)
+  const others = state.copies.filter((other) => other !== copy && other.signal.ocaGroup === ocaGroup)
+  const ahead = sum(others.map((other) => executedAhead(state, other)))
   return ahead.isZero() ? null : max(zero, leavesAlone(state, copy).minus(ahead))
 }
 

@@ -180,7 +180,7 @@ const counted = (order: SyncOrder, { finished }: SyncInput): SyncOrder =>
 
 /** What orders work for together, unsigned. */
 export const leavesOf = (orders: readonly Pick<SyncOrder, 'leaves'>[]): Decimal =>
-  orders.reduce((total, { leaves }) => total.plus(leaves), zero)
+  sum(orders.map(({ leaves }) => leaves))
 
 const readings = new WeakMap<SyncInput, Map<string, SymbolState>>()
 

@@ -4,7 +4,7 @@
  */
 
 import { isLive } from '../codes.ts'
-import { type Decimal, max, min, zero } from '../decimal.ts'
+import { type Decimal, max, min, sum, zero } from '../decimal.ts'
 import { type BookChange, orderIn, restate, withdraw } from './book-change.ts'
 import type { BookOrder, EndedOrder } from './order-book.ts'
 import { relativesOf } from './order-relatives.ts'
@@ -31,9 +31,8 @@ export function openLots(change: BookChange, member: BookOrder): Decimal | null 
   const entry = member.exit === null || member.parent === null ? undefined : change.orders.get(member.parent)
   if (!entry) return null
   // The last order of a chain shows the chain's total; the replaced ones before it would count twice.
-  const closed = membersOf(change, member)
-    .filter(({ status }) => status !== '5')
-    .reduce((sum, { filledQuantity }) => sum.plus(filledQuantity), zero)
+  const counted = membersOf(change, member).filter(({ status }) => status !== '5')
+  const closed = sum(counted.map(({ filledQuantity }) => filledQuantity))
   return entry.filledQuantity.minus(member.coversFrom).minus(closed)
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Decimal, dec, one, zero } from '../decimal.ts'
+import { dec, one, sum, zero } from '../decimal.ts'
 import { deepestDrawdown } from './drawdown.ts'
 import { annualReturn, calmar, excessMoments, sharpe, sortino, treynor } from './ratios.ts'
 
@@ -176,10 +176,9 @@ describe('one pass', () => {
   /** Exact to 40 digits, second passes. */
   const exact = (returns: number[]) => {
     const values = returns.map(dec)
-    const total = (list: Decimal[]) => list.reduce((sum, value) => sum.plus(value), zero)
-    const mean = total(values).div(values.length)
-    const squares = total(values.map((value) => value.minus(mean).pow(2)))
-    const losses = total(values.map((value) => (value.lessThan(0) ? value.pow(2) : zero)))
+    const mean = sum(values).div(values.length)
+    const squares = sum(values.map((value) => value.minus(mean).pow(2)))
+    const losses = sum(values.map((value) => (value.lessThan(0) ? value.pow(2) : zero)))
     return {
       mean: mean.toNumber(),
       deviation: squares
