@@ -43,7 +43,9 @@ async function run() {
     method('GET bare', { url: bare.url, headers }),
     method('GET product, one live order', { url: `${api.url}${read[0]}`, headers }),
     method('GET product, 64 orders in turn', {
-      ...{ url: api.url, headers, requests: read.map((path) => ({ path })) },
+      url: api.url,
+      headers,
+      requests: read.map((path) => ({ path })),
     }),
   ]
   const writes = [

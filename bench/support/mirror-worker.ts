@@ -23,7 +23,11 @@ const far: Broker = {
   },
 }
 const { ctx, steps } = assembleWork({
-  ...{ db, clock: { now: () => Date.now() }, log: quiet, workerId: name, environment: 'B' },
+  db,
+  clock: { now: () => Date.now() },
+  log: quiet,
+  workerId: name,
+  environment: 'B',
   brokers: { far },
 })
 const worker = createWorker({ ctx, steps })

@@ -28,7 +28,10 @@ export const symbol = 'BENCH'
 
 /** What a step of the worker works with: no market, no broker, no commission. */
 export const workContext = (db: Database, now = (): number => Date.now()): WorkContext => ({
-  ...{ db, clock: { now }, log: quiet, workerId: 'bench' },
+  db,
+  clock: { now },
+  log: quiet,
+  workerId: 'bench',
   settings: { commissionPlan: 'none', environment: 'B', quoteSinks: [], barSinks: [], dueSources: [] },
   tally: newTally(),
 })

@@ -10,13 +10,21 @@ export function addApprovalCommands(approvals: Command): void {
   tool(approvals, 'list', 'requests that wait for their broker').action((output: Output) =>
     withPlatform(async (db) => {
       const waiting = (await listAwaitingBroker(db.read)).map((row) => ({
-        ...{ requestId: row.id, account: row.account, broker: row.brokerName, personId: row.personId },
-        ...{ strategyId: row.strategyId, askedUtc: utcOf(row.createdAt) },
+        requestId: row.id,
+        account: row.account,
+        broker: row.brokerName,
+        personId: row.personId,
+        strategyId: row.strategyId,
+        askedUtc: utcOf(row.createdAt),
       }))
       const lines = tableOf(
         waiting.map((row) => ({
-          ...{ request: row.requestId, account: row.account, broker: row.broker, person: row.personId },
-          ...{ strategy: row.strategyId, asked: row.askedUtc },
+          request: row.requestId,
+          account: row.account,
+          broker: row.broker,
+          person: row.personId,
+          strategy: row.strategyId,
+          asked: row.askedUtc,
         })),
       )
       say(output, { waiting }, lines.length === 0 ? 'Nothing waits for a broker.' : lines)

@@ -90,7 +90,10 @@ function addCatalog(catalog: Command): void {
       const entries = await listCatalog(db.read, await resellerOf(db.read, site))
       const lines = tableOf(
         entries.map((row) => ({
-          ...{ strategy: row.strategyId, name: row.displayName, price: row.basePrice, markup: row.markup },
+          strategy: row.strategyId,
+          name: row.displayName,
+          price: row.basePrice,
+          markup: row.markup,
         })),
       )
       say(output, { catalog: entries }, lines.length === 0 ? 'The catalog is empty.' : lines)
@@ -149,7 +152,8 @@ function addPlans(plans: Command): void {
     .action((site: string, name: string, { price, kind, days, strategies, ...output }: PlanOptions) =>
       withPlatform(async (db) => {
         const id = await savePlan(db.write, {
-          ...{ siteId: await siteIdOf(db.read, site), name: readWords('the name', name) },
+          siteId: await siteIdOf(db.read, site),
+          name: readWords('the name', name),
           kind: oneOf('--kind', kind, planKinds),
           termDays: oneOf('--days', days, ['30', '365']) === '30' ? 30 : 365,
           strategiesIncluded: readWhole('--strategies', strategies),
@@ -163,8 +167,13 @@ function addPlans(plans: Command): void {
       const offered = await listSitePlans(db.read, await siteIdOf(db.read, site))
       const lines = tableOf(
         offered.map((row) => ({
-          ...{ plan: row.id, site: row.siteId, kind: row.kind, name: row.name, days: row.termDays },
-          ...{ strategies: row.strategiesIncluded, price: row.price },
+          plan: row.id,
+          site: row.siteId,
+          kind: row.kind,
+          name: row.name,
+          days: row.termDays,
+          strategies: row.strategiesIncluded,
+          price: row.price,
         })),
       )
       say(output, { plans: offered }, lines.length === 0 ? 'There are no plans.' : lines)

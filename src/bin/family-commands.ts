@@ -17,7 +17,10 @@ import {
 } from './tool.ts'
 
 const classes: Readonly<Record<string, SecurityType>> = {
-  ...{ stocks: 'CS', options: 'OPT', futures: 'FUT', forex: 'FOR' },
+  stocks: 'CS',
+  options: 'OPT',
+  futures: 'FUT',
+  forex: 'FOR',
 }
 
 /** Classes as they are typed. */
@@ -51,12 +54,13 @@ export function addFamilyCommands(mux: Command): void {
       }))
       const lines = tableOf(
         variants.map((row) => ({
-          ...{ strategy: row.strategyId, name: row.name, parent: row.parentId, site: row.siteId },
-          ...{
-            scaling: `${row.scalingPercentage} %`,
-            classes: wordsOf(row.securityTypes),
-            created: row.created,
-          },
+          strategy: row.strategyId,
+          name: row.name,
+          parent: row.parentId,
+          site: row.siteId,
+          scaling: `${row.scalingPercentage} %`,
+          classes: wordsOf(row.securityTypes),
+          created: row.created,
         })),
       )
       say(output, { variants }, lines.length === 0 ? 'There are no variants.' : lines)
@@ -81,9 +85,13 @@ async function create(parent: string, { name, owner, scaling, capital, ...option
     return found
   })
   const wanted = {
-    ...{ parentId: readId(parent), ownerPersonId: readId(owner), name: readWords('--name', name) },
+    parentId: readId(parent),
+    ownerPersonId: readId(owner),
+    name: readWords('--name', name),
     scalingPercentage: readWhole('--scaling', scaling, 1, 1000),
-    ...{ securityTypes, startingCash, createdAt: Date.now() },
+    securityTypes,
+    startingCash,
+    createdAt: Date.now(),
   }
   await withPlatform(async (db) => {
     const id = await db.transaction((tx) => insertVariant(tx, wanted))

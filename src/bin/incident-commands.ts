@@ -28,7 +28,10 @@ const list = ({ limit, all = false, ...output }: Output & { limit: number; all?:
   })
 
 const factsOf = ({ id, kind, detail, occurredAt, endedAt }: Incident): object => ({
-  ...{ id, kind, occurredUtc: utcOf(occurredAt), detail },
+  id,
+  kind,
+  occurredUtc: utcOf(occurredAt),
+  detail,
   ...(endedAt !== null && { endedUtc: utcOf(endedAt) }),
 })
 

@@ -81,8 +81,16 @@ const bookedOf = ({ restated, executed }: DifferingOrder): string => dec(restate
 const factsOf = (order: DifferingOrder): object => {
   const { id, accountId, account, brokerId, symbol, side, status, told, since } = order
   return {
-    ...{ id, accountId, account, brokerId, symbol, side, status, booked: bookedOf(order) },
-    ...{ broker: readGapWords(told), sinceUtc: utcOf(since) },
+    id,
+    accountId,
+    account,
+    brokerId,
+    symbol,
+    side,
+    status,
+    booked: bookedOf(order),
+    broker: readGapWords(told),
+    sinceUtc: utcOf(since),
   }
 }
 

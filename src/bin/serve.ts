@@ -54,11 +54,15 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     documents: documentsOf(config),
     conditions: conditionsOf(config, db),
     signs: signsOf(db),
-    ...{ publicUrl, trustedProxies, addressWindows },
+    publicUrl,
+    trustedProxies,
+    addressWindows,
     ...(take && {
       extra: (app) =>
         addWebhook(app, {
-          ...{ path: '/webhooks/stripe', header: 'stripe-signature', take },
+          path: '/webhooks/stripe',
+          header: 'stripe-signature',
+          take,
           isInMaintenance: operations.isInMaintenance,
         }),
     }),

@@ -68,7 +68,8 @@ export async function startAll(config: Config, log: Logger, ending: AbortSignal)
 const portsOf = ({ port, host, metrics }: Config): Port[] => [
   { port, host, chosenBy: 'PORT' },
   ...(metrics ? [metrics.port, nextPort(metrics.port)] : []).map((each) => ({
-    ...{ port: each, host: metrics?.host ?? host },
+    port: each,
+    host: metrics?.host ?? host,
     chosenBy: 'METRICS_PORT' as const,
   })),
 ]

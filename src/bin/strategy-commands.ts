@@ -63,7 +63,8 @@ async function setStrategy(
     isPrivate: onOrOff('--private', options.private),
     isResellable: onOrOff('--resellable', options.resellable),
     noSubsAllowed: takes === undefined ? undefined : !takes,
-    ...{ shortDescription: options.short, longDescription: options.long },
+    shortDescription: options.short,
+    longDescription: options.long,
   })
   await changed(id, terms, options, 'is changed')
 }

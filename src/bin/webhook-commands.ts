@@ -33,7 +33,10 @@ export function addWebhookCommands(webhooks: Command): void {
       const rows = await listWebhooks(db.read)
       const lines = tableOf(
         rows.map((row) => ({
-          ...{ webhook: row.id, site: row.siteId, url: row.url, state: row.disabledReason ?? 'enabled' },
+          webhook: row.id,
+          site: row.siteId,
+          url: row.url,
+          state: row.disabledReason ?? 'enabled',
         })),
       )
       say(output, { webhooks: rows }, lines.length === 0 ? 'Nobody is told.' : lines)
@@ -63,7 +66,9 @@ export function addWebhookCommands(webhooks: Command): void {
           throw new ConfigError(`there is no webhook ${id}`)
         const lines = deliveries.map(lineOf)
         const facts = deliveries.map(({ nextTryAt, deliveredAt, ...row }) => ({
-          ...{ ...row, nextTryUtc: utcOf(nextTryAt), deliveredUtc: utcOf(deliveredAt) },
+          ...row,
+          nextTryUtc: utcOf(nextTryAt),
+          deliveredUtc: utcOf(deliveredAt),
         }))
         say(output, { deliveries: facts }, lines.length === 0 ? 'It was told nothing.' : lines)
       }),

@@ -43,7 +43,13 @@ export async function runWorker(
   const webhooks = { outbound, keyRing: secrets.keyRing }
   const live = await connectBrokers(config)
   const { ctx, steps, brokers } = assembleWork({
-    ...{ db, clock: systemClock, log, workerId: id, environment, mail, webhooks },
+    db,
+    clock: systemClock,
+    log,
+    workerId: id,
+    environment,
+    mail,
+    webhooks,
     auditHeads: auditHeads(config),
     checksBooks: config.metrics !== undefined,
     brokers: live.brokers,

@@ -76,8 +76,15 @@ describe('a form', () => {
 
   test('leaves numbers exact, dates and booleans bare, absent members empty', () => {
     const row = {
-      ...{ Id: 9007199254740993n, Loss: '-1234567890123456.785', At: 0, IsOn: false, Note: null },
-      ...{ Hidden: 'key', Elsewhere: 'x', Symbol: { Name: '@ESM26' }, Tags: ['=1', 'b'] },
+      Id: 9007199254740993n,
+      Loss: '-1234567890123456.785',
+      At: 0,
+      IsOn: false,
+      Note: null,
+      Hidden: 'key',
+      Elsewhere: 'x',
+      Symbol: { Name: '@ESM26' },
+      Tags: ['=1', 'b'],
     }
     expect(form.lines([row])).toBe(
       `9007199254740993,-1234567890123456.79,1970-01-01T00:00:00Z,false,,"'@ESM26",,"[""=1"",""b""]"\r\n`,

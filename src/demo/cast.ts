@@ -88,8 +88,12 @@ export const strategyParts: readonly StrategyPart[] = [
     rule: weekly(martingale),
   },
   ended({
-    ...{ key: 'knives', name: 'Falling knives SPX', capital: 100_000, startsOn: '2007-10-01' },
-    ...{ rule: fallingKnives, endsOn: '2009-03-09' },
+    key: 'knives',
+    name: 'Falling knives SPX',
+    capital: 100_000,
+    startsOn: '2007-10-01',
+    rule: fallingKnives,
+    endsOn: '2009-03-09',
   }),
   {
     key: 'reversion',
@@ -106,12 +110,20 @@ export const strategyParts: readonly StrategyPart[] = [
     rule: turnOfQuarter,
   },
   {
-    ...{ key: 'gold', name: 'Gold channel (synthetic prices)', capital: 100_000, startsOn: '2018-01-02' },
-    ...{ rule: weekly(goldChannel), trades: 'futures' },
+    key: 'gold',
+    name: 'Gold channel (synthetic prices)',
+    capital: 100_000,
+    startsOn: '2018-01-02',
+    rule: weekly(goldChannel),
+    trades: 'futures',
   },
   {
-    ...{ key: 'euro', name: 'Euro band (synthetic prices)', capital: 50_000, startsOn: '2018-01-02' },
-    ...{ rule: weekly(euroBand), trades: 'forex' },
+    key: 'euro',
+    name: 'Euro band (synthetic prices)',
+    capital: 50_000,
+    startsOn: '2018-01-02',
+    rule: weekly(euroBand),
+    trades: 'forex',
   },
 ]
 

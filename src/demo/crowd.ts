@@ -14,8 +14,18 @@ const lastNames = `Adler Brandt Costa Dubois Evans Fontana Garcia Hansen Ivanov 
 
 /** How many follow which from its first day; together 41. */
 const fromTheStart: Record<StrategyName, number> = {
-  ...{ hold: 0, golden: 5, breakout: 5, breakoutAgain: 5, martingale: 5, knives: 5 },
-  ...{ rebalance: 0, turn: 5, gold: 5, euro: 5, trend: 0, reversion: 1 },
+  hold: 0,
+  golden: 5,
+  breakout: 5,
+  breakoutAgain: 5,
+  martingale: 5,
+  knives: 5,
+  rebalance: 0,
+  turn: 5,
+  gold: 5,
+  euro: 5,
+  trend: 0,
+  reversion: 1,
 }
 
 /** What the later ones join, and when, in turn. */

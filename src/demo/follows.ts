@@ -67,7 +67,9 @@ function followActs(
     await stage.db.transaction(async (tx) =>
       granted(
         await stopAutotrade(contextOf(stage, tx, actor), {
-          ...{ Account, PersonId: actor.personId, StrategyId: strategyId() },
+          Account,
+          PersonId: actor.personId,
+          StrategyId: strategyId(),
           LeavePositionsOpen: follow.leavesOpen ?? false,
           TerminateStrategySubscription: false,
         }),

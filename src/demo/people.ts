@@ -83,7 +83,12 @@ export async function insertPeople(tx: Transaction, brokerId: number, createdAt:
   await insertAccounts(
     tx,
     followers.map(({ part: { account, cash: startingCash, follows }, personId }) => ({
-      ...{ personId, brokerId, kind: 1, account, startingCash, createdAt: openedAt(follows) },
+      personId,
+      brokerId,
+      kind: 1,
+      account,
+      startingCash,
+      createdAt: openedAt(follows),
     })),
   )
   return {

@@ -69,7 +69,8 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   let limits = false
   const state: DoorState = {
     clock,
-    ...{ secrets: options.secrets, keyEnvironment: options.keyEnvironment },
+    secrets: options.secrets,
+    keyEnvironment: options.keyEnvironment,
     get work() {
       return parts.ctx
     },
@@ -89,7 +90,12 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   operations = await begin()
   const { routes, settle } = createDoor(state)
   const server = createServer({
-    ...{ hosts, log, pages, documents, extra: routes, afterWrite: settle },
+    hosts,
+    log,
+    pages,
+    documents,
+    extra: routes,
+    afterWrite: settle,
     operations: present(() => operations),
     isCounting: () => limits,
   })

@@ -11,8 +11,14 @@ import { type Day, readDay } from '../domain/time.ts'
 import { readLines, readNumber, UnreadableFile } from './csv.ts'
 
 const types: Readonly<Record<string, SecurityType>> = {
-  ...{ stock: 'CS', option: 'OPT', future: 'FUT', forex: 'FOR' },
-  ...{ CS: 'CS', OPT: 'OPT', FUT: 'FUT', FOR: 'FOR' },
+  stock: 'CS',
+  option: 'OPT',
+  future: 'FUT',
+  forex: 'FOR',
+  CS: 'CS',
+  OPT: 'OPT',
+  FUT: 'FUT',
+  FOR: 'FOR',
 }
 const rights: Readonly<Record<string, '0' | '1'>> = { put: '0', call: '1' }
 

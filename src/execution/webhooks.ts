@@ -135,8 +135,11 @@ async function send(
   signature: string,
 ): Promise<Outcome> {
   const headers = {
-    ...{ 'content-type': 'application/json', 'user-agent': 'Lockstep', 'webhook-id': id },
-    ...{ 'webhook-timestamp': String(Math.floor(at / 1000)), 'webhook-signature': signature },
+    'content-type': 'application/json',
+    'user-agent': 'Lockstep',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at / 1000)),
+    'webhook-signature': signature,
   }
   try {
     return { status: await outbound.post(url, headers, body), failure: undefined }

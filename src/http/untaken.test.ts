@@ -137,7 +137,8 @@ describe('answers to what was asked in one go', () => {
   type Connection = ReturnType<typeof connection>
   const waitingOn = (socket: Connection) =>
     Object.assign(new EventEmitter(), {
-      ...{ req: { socket }, writableFinished: false },
+      req: { socket },
+      writableFinished: false,
       socket: null as Connection | null,
     })
   type Waiting = ReturnType<typeof waitingOn>

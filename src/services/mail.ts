@@ -32,10 +32,13 @@ const envelope = (from: string, { name, to, subject, text, html }: Message) => (
   from,
   // An object, so that no character of the address can name a second reader.
   to: { name: '', address: to },
-  ...{ subject, text, html },
+  subject,
+  text,
+  html,
   messageId: `<${name}@${from.replace(/^.*@|>.*$/g, '') || 'localhost'}>`,
   // Nothing of a message is read from files or addresses.
-  ...{ disableFileAccess: true, disableUrlAccess: true },
+  disableFileAccess: true,
+  disableUrlAccess: true,
 })
 
 /**
@@ -45,7 +48,10 @@ const envelope = (from: string, { name, to, subject, text, html }: Message) => (
  */
 export function createSmtpMailer(url: string, from: string): Mailer {
   const transport = createTransport({
-    ...{ url, connectionTimeout: connectMs, greetingTimeout: connectMs, socketTimeout: answerMs },
+    url,
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    socketTimeout: answerMs,
     requireTLS: new URL(url).username !== '',
   })
   return {

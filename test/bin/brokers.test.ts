@@ -91,7 +91,8 @@ test('an operator adds a broker and the account that somebody has there', async 
   const made = await running('brokers', 'create', 'Alpaca', '--connection', 'alpaca', '--json')
   expect(made).toMatchObject({ status: 0, output: expect.stringMatching(/^\{"brokerId":\d+\}$/) })
   expect(await running('brokers', 'create', ' ', '--connection', 'alpaca')).toMatchObject({
-    ...{ status: 1, errors: 'lockstep: the name says nothing\n' },
+    status: 1,
+    errors: 'lockstep: the name says nothing\n',
   })
   const { brokerId } = JSON.parse(made.output) as { brokerId: number }
   const name = ['--first', 'A', '--last', 'B', '--email', 'a@example.com', '--json']
@@ -99,7 +100,8 @@ test('an operator adds a broker and the account that somebody has there', async 
   const account = ['people', 'account', String(personId), 'PA123', '--broker', String(brokerId)]
   expect(await running(...account, '--cash', '1000')).toMatchObject({ status: 0 })
   expect(await running(...account)).toMatchObject({
-    ...{ status: 1, errors: 'lockstep: the broker has an account of this number already\n' },
+    status: 1,
+    errors: 'lockstep: the broker has an account of this number already\n',
   })
   const rows = await db.read.rows`
     select b.adapter, b.environment, b.needs_credentials as "needsCredentials", a.account, a.kind, a.cash::float8

@@ -45,10 +45,12 @@ const readActions = () =>
 test('files are entered once, whole or not at all', async () => {
   const dividends = 'symbol,date,amount\nAAPL,2024-03-13,0.24\nAAPL,2024-06-13,0.25\n'
   expect(await importing('dividends', dividends)).toMatchObject({
-    ...{ status: 0, output: '2 dividends are new, 0 were known.' },
+    status: 0,
+    output: '2 dividends are new, 0 were known.',
   })
   expect(await importing('dividends', `${dividends}AAPL,2024-09-13,0.25\n`, '--json')).toMatchObject({
-    ...{ status: 0, output: '{"added":1,"known":2}' },
+    status: 0,
+    output: '{"added":1,"known":2}',
   })
   const wrong = await importing('splits', 'symbol,date,new,old\n\nAAPL,2024-03-14,2,1\nNONE,2024-03-14,2,1\n')
   expect([wrong.status, wrong.output]).toEqual([1, ''])
@@ -69,7 +71,8 @@ test('the last days of stocks are entered like announcements, and what is paid f
   expect(await importing('delistings', later, '--json')).toMatchObject({ output: '{"added":1,"known":0}' })
   expect(await importing('delistings', later, '--json')).toMatchObject({ output: '{"added":0,"known":1}' })
   expect(await importing('settlements', 'symbol,date,amount\nAAPL,2099-03-16,0\n')).toMatchObject({
-    ...{ status: 0, output: '1 settlements are new, 0 were known.' },
+    status: 0,
+    output: '1 settlements are new, 0 were known.',
   })
   await db.write.run`
     insert into instrument (symbol, security_type, description, root, currency, point_value, tick, calendar,

@@ -171,7 +171,9 @@ describe('a file of an export', () => {
     ['that is a folder', folder, 'it is a folder'],
   ])('%s', async (_, out, why) => {
     expect(await exported(out, 'StrategyId=1')).toEqual({
-      ...{ status: 1, output: '', errors: `lockstep: ${out} cannot be written: ${why}` },
+      status: 1,
+      output: '',
+      errors: `lockstep: ${out} cannot be written: ${why}`,
     })
   })
 
@@ -293,7 +295,9 @@ describe('secrets of another installation', () => {
     const inside = { ...readConfig({ DATA_DIR: folder }), databaseUrl: undefined }
     expect(await examineSecrets(inside, db)).toMatchObject({ ok: false })
     expect(await examineSecrets({ ...inside, secret: 'short' }, db)).toEqual({
-      ...{ name: 'secrets', ok: false, says: 'LOCKSTEP_SECRET must have at least 32 characters' },
+      name: 'secrets',
+      ok: false,
+      says: 'LOCKSTEP_SECRET must have at least 32 characters',
     })
     await run('secrets', 'accept')
     expect(await secrets()).toBe('ok  secrets: those that the database was used with')

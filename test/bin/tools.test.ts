@@ -114,8 +114,12 @@ describe('what sites sell', () => {
       expect(await told('catalog', 'list', 'west')).toMatchObject({
         catalog: [
           {
-            ...{ strategyId, originalName: 'Trend', displayName: 'Own', shortDescription: 'Follows trends' },
-            ...{ basePrice: '49.50', markup: '5.25' },
+            strategyId,
+            originalName: 'Trend',
+            displayName: 'Own',
+            shortDescription: 'Follows trends',
+            basePrice: '49.50',
+            markup: '5.25',
           },
         ],
       })

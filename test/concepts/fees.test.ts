@@ -38,8 +38,10 @@ test.each(tableUnder('fees', 'Who gets it'))('a price of $Price with $Markup on 
   const { owner, site, platform } = sharesOf(price, Number(ownerPercent))
   expect(textOf('fees')).toContain(`${ownerPercent} % of the price, rounded down`)
   expect(row).toMatchObject({
-    ...{ 'You pay': ofCents(totalOf(price)), Owner: ofCents(owner) },
-    ...{ Site: ofCents(site), Platform: ofCents(platform) },
+    'You pay': ofCents(totalOf(price)),
+    Owner: ofCents(owner),
+    Site: ofCents(site),
+    Platform: ofCents(platform),
   })
 })
 
@@ -71,12 +73,11 @@ describe('a fee on gains', () => {
       const gain = amountIn(row['Gain since the start'])
       const settled: FeeSettlement = settleFee(before, { startedEquity: dec(50_000), gain }, rate)
       const line = {
-        ...{
-          Term: row.Term ?? '',
-          'Gain since the start': dollars(gain),
-          'Highest before': dollars(highest),
-        },
-        ...{ 'Above it': dollars(max(zero, gain.minus(highest))), Fee: dollars(settled.fee) },
+        Term: row.Term ?? '',
+        'Gain since the start': dollars(gain),
+        'Highest before': dollars(highest),
+        'Above it': dollars(max(zero, gain.minus(highest))),
+        Fee: dollars(settled.fee),
         'All fees': dollars(settled.fees),
       }
       before = settled
@@ -96,7 +97,11 @@ describe('a fee on gains', () => {
         const known = setups.findIndex((setup) => setup.name === name)
         const isOver = name === 'First setup' && restarts.slice(0, term).some((earlier) => isStopped(earlier))
         const setup = {
-          ...{ name, startedEquity: dec(50_000), gain: amountIn(cell), isDue: !isOver, isClosed: isOver },
+          name,
+          startedEquity: dec(50_000),
+          gain: amountIn(cell),
+          isDue: !isOver,
+          isClosed: isOver,
           before: setups[known]?.before ?? null,
         }
         setups.splice(known < 0 ? setups.length : known, 1, setup)

@@ -31,7 +31,8 @@ function told(row: (typeof compared)[number]): { report: string; does: string } 
   const { actions, report } = kernel('mirror.sync', {
     strategy: { positions: { ES: numberIn(row['Strategy holds']) }, orders: [], finishedSignals: {} },
     account: { positions: { ES: numberIn(row['You hold']) }, orders: [] },
-    ...{ classes: { ES: 'FUT' }, settings: { FUT: settings } },
+    classes: { ES: 'FUT' },
+    settings: { FUT: settings },
     willSyncToOpen: { FUT: row['May open'] === 'yes' },
     excludedSymbols: words.includes('left alone') ? ['ES'] : [],
     isSyncEnabled: !words.includes('AutoSync off'),
@@ -48,11 +49,21 @@ test.each(compared)('$Settings with $Strategy holds: $Report', (row) => {
 
 test('every reason of the report is explained, as what it leads to', () => {
   const acts: Readonly<Record<NotInSyncReason, string>> = {
-    ...{ Opening: 'buys', Reducing: 'sells', Reversing: 'sells', OrderPending: 'waits' },
-    ...{ SyncToOpenDisabled: 'only tells', SyncDisabled: 'only tells', AssetClassDisabled: 'only tells' },
-    ...{ LongNotAllowed: 'only tells', ShortNotAllowed: 'only tells', ClosingOrdersOnly: 'only tells' },
-    ...{ Excluded: 'nothing', RoundedToZero: 'nothing', RaisedToMinimum: 'nothing' },
-    ...{ CappedToMaximum: 'nothing', NoReferencePrice: 'nothing' },
+    Opening: 'buys',
+    Reducing: 'sells',
+    Reversing: 'sells',
+    OrderPending: 'waits',
+    SyncToOpenDisabled: 'only tells',
+    SyncDisabled: 'only tells',
+    AssetClassDisabled: 'only tells',
+    LongNotAllowed: 'only tells',
+    ShortNotAllowed: 'only tells',
+    ClosingOrdersOnly: 'only tells',
+    Excluded: 'nothing',
+    RoundedToZero: 'nothing',
+    RaisedToMinimum: 'nothing',
+    CappedToMaximum: 'nothing',
+    NoReferencePrice: 'nothing',
   }
   const listed = reasons.flatMap((row) => codesIn(row.Reason ?? '').map((code) => [code, row.AutoSync]))
   expect(Object.fromEntries(listed)).toEqual(acts)
@@ -65,8 +76,13 @@ test('every reason of the report is explained, as what it leads to', () => {
 
 test('the statuses of a request', () => {
   const statuses: Readonly<Record<ApprovalStatus, null>> = {
-    ...{ PendingCustomer: null, Processing: null, PendingBroker: null, Completed: null },
-    ...{ Failed: null, Expired: null, Superseded: null },
+    PendingCustomer: null,
+    Processing: null,
+    PendingBroker: null,
+    Completed: null,
+    Failed: null,
+    Expired: null,
+    Superseded: null,
   }
   const listed = tableUnder('in-step', 'The life of a setup').map((row) => codeIn(row.Status))
   expect(listed).toEqual(Object.keys(statuses))

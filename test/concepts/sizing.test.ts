@@ -9,14 +9,24 @@ import { type BlockCode, isBlockCode, skipCodes } from '../../src/domain/mirror/
 import { codeIn, numberIn, type TableRow, tableUnder } from './page.ts'
 
 const classes: Readonly<Record<string, SecurityType>> = {
-  ...{ stocks: 'CS', options: 'OPT', futures: 'FUT', forex: 'FOR' },
+  stocks: 'CS',
+  options: 'OPT',
+  futures: 'FUT',
+  forex: 'FOR',
 }
 
 /** Settings as the page writes them: `10 %, minimum 3, maximum 2`. */
 function settingsIn(cell = ''): MirrorSettings {
   const settings: MirrorSettings = {
-    ...{ scalingPercentage: dec(100), enabled: true, long: true, short: true, closingOrdersOnly: false },
-    ...{ minimum: zero, maximum: null, maximumDollars: null, lot: dec(1) },
+    scalingPercentage: dec(100),
+    enabled: true,
+    long: true,
+    short: true,
+    closingOrdersOnly: false,
+    minimum: zero,
+    maximum: null,
+    maximumDollars: null,
+    lot: dec(1),
   }
   for (const word of cell.split(', ')) {
     const [name = '', amount = ''] = word.split(' ')
@@ -50,14 +60,25 @@ test.each(tableUnder('sizing', 'The size'))('a size: $Class $Settings', (row) =>
 const signalOf = (side: Side, quantity: number, before: number): SignalFacts => {
   const closes = before * (side === '1' ? 1 : -1) < 0
   return {
-    ...{ assetClass: 'FUT', side, positionEffect: closes ? 'C' : 'O', quantity: dec(quantity) },
-    ...{ filled: zero, filledBefore: zero, strategyPosition: dec(before), referencePrice: dec(40) },
+    assetClass: 'FUT',
+    side,
+    positionEffect: closes ? 'C' : 'O',
+    quantity: dec(quantity),
+    filled: zero,
+    filledBefore: zero,
+    strategyPosition: dec(before),
+    referencePrice: dec(40),
     entryKept: zero,
   }
 }
 
 const followerOf = (settings: MirrorSettings, held: number, block: BlockCode | null = null): Follower => ({
-  ...{ settings, block, position: dec(held), executed: zero, filledAhead: zero, closingLeaves: zero },
+  settings,
+  block,
+  position: dec(held),
+  executed: zero,
+  filledAhead: zero,
+  closingLeaves: zero,
   entryExecuted: null,
 })
 
@@ -73,7 +94,9 @@ test('copies, one order after the other', () => {
     strategy += direction * numberIn(size)
     held += direction * quantity.toNumber()
     return {
-      ...{ Settings: settings, Order: row.Order ?? '', 'Strategy then holds': String(strategy) },
+      Settings: settings,
+      Order: row.Order ?? '',
+      'Strategy then holds': String(strategy),
       Copy: quantity.isZero() ? `none (\`${code}\`)` : `${word} ${quantity.toFixed()}`,
       'You then hold': String(held),
     }

@@ -66,8 +66,11 @@ test.each(effects)('$Switch', async (row) => {
   const before = await held()
   await play('broker fills 4 of order 2 of A1 @ 4900', 'clock +2m', 'quote ES 5000 / 5000')
   expect({
-    ...{ Switch: row.Switch, 'New openings': opening, 'New closings': closing },
-    ...{ 'Opening orders at the broker': resting, 'What is held': kept },
+    Switch: row.Switch,
+    'New openings': opening,
+    'New closings': closing,
+    'Opening orders at the broker': resting,
+    'What is held': kept,
     'Too much is sold': (await held()) < before + 4 ? 'yes' : 'no',
   }).toEqual(row)
   await seeSoundBooks(stage)

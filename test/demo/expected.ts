@@ -26,7 +26,8 @@ export function openedFor(follower: FollowerView, own: readonly SignalView[]): E
   for (const { symbol, filledQty, side } of before)
     held[symbol] = (held[symbol] ?? 0) + (filledQty ?? 0) * side
   const joined = Object.entries(held).map(([symbol, position]) => ({
-    ...{ symbol, quantity: Math.floor((position * follower.percent) / 100) },
+    symbol,
+    quantity: Math.floor((position * follower.percent) / 100),
     ...openAt(follower.startedAt + hour),
   }))
   return [...joined.filter(({ quantity }) => quantity !== 0), ...made]

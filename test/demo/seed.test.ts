@@ -175,11 +175,15 @@ describe('twelve records', () => {
       where i.security_type <> 'CS' group by strategy.name, i.id order by type desc`
     expect(traded).toEqual([
       {
-        ...{ name: 'Gold channel (synthetic prices)', type: 'FUT', sides: 2 },
+        name: 'Gold channel (synthetic prices)',
+        type: 'FUT',
+        sides: 2,
         description: 'Micro Gold Futures, December 2030 (synthetic prices, then simulated)',
       },
       {
-        ...{ name: 'Euro band (synthetic prices)', type: 'FOR', sides: 2 },
+        name: 'Euro band (synthetic prices)',
+        type: 'FOR',
+        sides: 2,
         description: 'EUR/USD (synthetic prices, then simulated)',
       },
     ])
@@ -225,7 +229,8 @@ describe('followers', () => {
       where o.source = 'Y' and i.security_type = 'CS' order by e.executed_at, account.account`
     const expected = (await readFollowers(db)).flatMap((follower) =>
       openedFor(follower, ofStrategy(follower.strategy)).map((opening) => ({
-        ...{ account: follower.account, strategy: follower.strategy },
+        account: follower.account,
+        strategy: follower.strategy,
         ...opening,
       })),
     )

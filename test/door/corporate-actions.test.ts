@@ -14,7 +14,11 @@ const door = (path: string, body?: unknown) =>
   call(platform.url, `/test${path}`, body === undefined ? {} : { body })
 const after = Date.parse('2024-03-13T14:00:00Z')
 const { ctx } = assembleWork({
-  ...{ db: platform.db, clock: { now: () => after }, log: silentLog, workerId: 'w', environment: 'T' },
+  db: platform.db,
+  clock: { now: () => after },
+  log: silentLog,
+  workerId: 'w',
+  environment: 'T',
 })
 let key = ''
 
@@ -30,7 +34,11 @@ beforeEach(async () => {
   const { StrategyId } = owner
   key = owner.key
   const Order = {
-    ...{ StrategyId, OrderType: '1', Side: '1', OrderQuantity: 100, TIF: '0' },
+    StrategyId,
+    OrderType: '1',
+    Side: '1',
+    OrderQuantity: 100,
+    TIF: '0',
     PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock' },
   }
   await call(platform.url, '/gen/Strategies/NewStrategyOrder', { key, body: { Order } })
@@ -141,7 +149,12 @@ test('what dividends have paid in all is told of the strategy; a split is no div
 
 test('an option that a split gives the terms of another one is listed under the next root', async () => {
   const aCall = (symbol: string, strike: number) => ({
-    ...{ symbol, securityType: 'OPT', underlying: 'AAPL', putOrCall: '1', strike, expiry: '2024-04-19' },
+    symbol,
+    securityType: 'OPT',
+    underlying: 'AAPL',
+    putOrCall: '1',
+    strike,
+    expiry: '2024-04-19',
   })
   const splits = (date: string) => door('/corporate-actions', [{ ...split, date, new: 3, old: 2 }])
   await door('/instruments', [aCall('AAPL2419D150', 150)])

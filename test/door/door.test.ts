@@ -221,7 +221,8 @@ describe('everything that a call causes has come to rest when it answers', () =>
   test('for fifty orders at once, a hundred followers and their fills', async () => {
     const [owner, fan] = await made<Person[]>('/people', [ann, { ...ann, email: 'fan@example.org' }])
     const strategy = await call(platform.url, '/gen/Strategies/AddStrategy', {
-      ...{ key: owner?.key, body: { StrategyName: 'S', StartingCapital: 1_000_000 } },
+      key: owner?.key,
+      body: { StrategyName: 'S', StartingCapital: 1_000_000 },
     })
     const [{ StrategyId = 0 } = {}] = resultsOf<{ StrategyId?: number }>(strategy)
     const names = Array.from({ length: 100 }, (_, place) => `F${place}`)
@@ -244,7 +245,11 @@ describe('everything that a call causes has come to rest when it answers', () =>
     await made('/instruments', [{ symbol: 'AAPL', securityType: 'CS' }])
     await made('/quotes', [{ symbol: 'AAPL', bid: 9.99, ask: 10 }])
     const Order = {
-      ...{ StrategyId, OrderType: '1', Side: '1', OrderQuantity: 100, TIF: '0' },
+      StrategyId,
+      OrderType: '1',
+      Side: '1',
+      OrderQuantity: 100,
+      TIF: '0',
       PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock' },
     }
     const answers = await Promise.all(
@@ -262,9 +267,15 @@ describe('everything that a call causes has come to rest when it answers', () =>
 
 describe('the door stays shut', () => {
   const options = {
-    ...{ port: 0, host: '127.0.0.1', secrets, keyEnvironment: 'test', environment: 'T', log: silentLog },
+    port: 0,
+    host: '127.0.0.1',
+    secrets,
+    keyEnvironment: 'test',
+    environment: 'T',
+    log: silentLog,
     hosts: { Gen: { dialect: 'native' }, Geo: { dialect: 'native' }, WL: { dialect: 'native' } },
-    ...{ production: false, serverUrl: inject('databaseServer').url },
+    production: false,
+    serverUrl: inject('databaseServer').url,
   } as const
 
   test('in production', async () => {

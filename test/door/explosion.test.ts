@@ -28,7 +28,10 @@ const ask = (side: Side, method: string, path: string, body?: object) =>
 
 async function trade(side: Side, symbol: string, more: object): Promise<void> {
   const Order = {
-    ...{ StrategyId: side.strategyId, OrderType: '1', TIF: '1', ...more },
+    StrategyId: side.strategyId,
+    OrderType: '1',
+    TIF: '1',
+    ...more,
     PlatformSymbol: { FullSymbol: symbol, SymbolType: 'stock' },
   }
   resultsOf(await ask(side, 'POST', '/Strategies/NewStrategyOrder', { Order }))
@@ -46,7 +49,8 @@ async function makeSide(
   cash: number,
 ): Promise<Side> {
   const added = await call(platform.url, '/gen/Strategies/AddStrategy', {
-    ...{ key: person.key, body: { StrategyName: name, StartingCapital: cash } },
+    key: person.key,
+    body: { StrategyName: name, StartingCapital: cash },
   })
   const [{ StrategyId = 0 } = {}] = resultsOf<{ StrategyId?: number }>(added)
   await door('/accounts', [{ account: name, personId: person.personId, cash }])
@@ -57,8 +61,11 @@ async function makeSide(
 
 const follow = async (side: Side, ScalingPercentage: number) => {
   const body = {
-    ...{ Account: side.account, PersonId: side.personId, StrategyId: side.strategyId },
-    ...{ StocksEnabled: true, ScalingPercentage },
+    Account: side.account,
+    PersonId: side.personId,
+    StrategyId: side.strategyId,
+    StocksEnabled: true,
+    ScalingPercentage,
   }
   expect((await ask(side, 'POST', '/Autotrade/StartAutotrade', body)).text).toBe('true')
 }
@@ -192,7 +199,8 @@ test('an account that feeds a strategy deals in more than any order may be for',
   const { personId, key } = feeder!
   await door('/accounts', [{ account: 'feed', personId, cash: 1_000_000 }])
   const approval = await call(platform.url, '/geo/Autotrade/ApprovedBrokerTransmitAccount', {
-    ...{ key: admin?.key, body: { Account: 'feed', PersonId: personId, BrokerId: 1, GeoSite: 'north' } },
+    key: admin?.key,
+    body: { Account: 'feed', PersonId: personId, BrokerId: 1, GeoSite: 'north' },
   })
   expect(approval.status).toBe(200)
   const fed = { personId, key, strategyId: 0, account: 'feed' }

@@ -8,7 +8,11 @@ const platform = await testPlatform()
 const door = (path: string, body: unknown) => call(platform.url, `/test${path}`, { body })
 
 const option = {
-  ...{ securityType: 'OPT', pointValue: 100, underlying: 'AAPL', strike: 50, expiry: '2024-03-15' },
+  securityType: 'OPT',
+  pointValue: 100,
+  underlying: 'AAPL',
+  strike: 50,
+  expiry: '2024-03-15',
   settlement: 'physical',
 }
 

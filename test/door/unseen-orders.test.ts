@@ -20,7 +20,8 @@ beforeEach(async () => {
   const body = { Account: 'A1', PersonId: 1, StrategyId, ScalingPercentage: 100, StocksEnabled: true }
   const classes = { FuturesEnabled: false, ForexEnabled: false, OptionsEnabled: false }
   await call(platform.url, '/gen/Autotrade/StartAutotrade', {
-    ...{ key, body: { ...body, ...classes, ShortOptionsEnabled: false } },
+    key,
+    body: { ...body, ...classes, ShortOptionsEnabled: false },
   })
   await door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100 }])
 })

@@ -131,7 +131,10 @@ async function live(life: readonly Action[]): Promise<void> {
     const wish = { strategyId, instrumentId, side: buys ? '1' : '2', goodTillCanceled: true } as const
     const size = String(closes ? Math.min(quantity, Math.abs(held)) : quantity)
     return place(world, {
-      ...{ ...wish, quantity: size, positionEffect: closes ? 'C' : 'O', ...limit },
+      ...wish,
+      quantity: size,
+      positionEffect: closes ? 'C' : 'O',
+      ...limit,
       ...(replaces !== undefined && { replaces }),
     })
   }

@@ -119,12 +119,18 @@ describe('executions', () => {
   test('of nobody here are the owner’s, and AutoSync goes off', async () => {
     const one = await working()
     const manual = alpaca.books.place(one.book, {
-      ...{ symbol: one.symbol, side: 'buy', type: 'market', qty: '3', client_order_id: 'by-hand' },
+      symbol: one.symbol,
+      side: 'buy',
+      type: 'market',
+      qty: '3',
+      client_order_id: 'by-hand',
     })
     alpaca.books.execute(one.book, manual, 3, 51)
     await world.until(async () =>
       expect(await accountOf(one.accountId)).toMatchObject({
-        ...{ isSynced: false, syncReason: 'ExternalExecution', isDisabled: false },
+        isSynced: false,
+        syncReason: 'ExternalExecution',
+        isDisabled: false,
       }),
     )
     expect(await one.held()).toBe(0)
@@ -250,7 +256,8 @@ describe('an account', () => {
     one.book.isBlocked = true
     for (let minutes = 0; minutes < 3; minutes += 1) await nextMinute()
     expect(await accountOf(one.accountId)).toMatchObject({
-      ...{ isDisabled: true, reason: 'AccountRestricted: the account is blocked at Alpaca' },
+      isDisabled: true,
+      reason: 'AccountRestricted: the account is blocked at Alpaca',
     })
   })
 
@@ -280,7 +287,8 @@ describe('an account', () => {
     expect(await accountOf(one.accountId)).toMatchObject({ isDisabled: false })
     await nextMinute()
     expect(await accountOf(one.accountId)).toMatchObject({
-      ...{ isDisabled: true, reason: 'BrokerDelinked: Alpaca refuses the key' },
+      isDisabled: true,
+      reason: 'BrokerDelinked: Alpaca refuses the key',
     })
   })
 

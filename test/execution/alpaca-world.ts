@@ -52,7 +52,10 @@ export async function makeAlpacaWorld(db: Database): Promise<AlpacaWorld> {
   const alpaca = await startAlpacaStandIn(world.clock.now)
   const connect = (): Promise<LiveBroker> =>
     connectAlpaca({
-      ...{ adapter: 'alpaca', keyRing, url: alpaca.url, streamUrl: alpaca.streamUrl },
+      adapter: 'alpaca',
+      keyRing,
+      url: alpaca.url,
+      streamUrl: alpaca.streamUrl,
       requestsPerMinute: 100_000,
     })
   const working = (broker: LiveBroker, workerId: string) => {
@@ -62,12 +65,21 @@ export async function makeAlpacaWorld(db: Database): Promise<AlpacaWorld> {
   const broker = await connect()
   const worker = working(broker, 'w1')
   const brokerId = await insertLiveBroker(db.write, {
-    ...{ name: 'Alpaca', connectionName: 'alpaca', adapter: 'alpaca', needsCredentials: true },
+    name: 'Alpaca',
+    connectionName: 'alpaca',
+    adapter: 'alpaca',
+    needsCredentials: true,
   })
   if (brokerId === undefined) throw new Error('there is a broker already')
   const drain = () => worker.drain()
   return {
-    ...{ ...world, alpaca, broker, brokerId, keyRing, logged, drain },
+    ...world,
+    alpaca,
+    broker,
+    brokerId,
+    keyRing,
+    logged,
+    drain,
     until: (holds) =>
       vi.waitFor(
         async () => {
@@ -123,12 +135,22 @@ export async function makeAlpacaScene(world: AlpacaWorld) {
     more: { limit?: string; stop?: string; replaces?: number } = {},
   ) =>
     place(world, {
-      ...{ strategyId, instrumentId, side, quantity, positionEffect: side === '1' ? 'O' : 'C' },
-      ...{ goodTillCanceled: true, ...more },
+      strategyId,
+      instrumentId,
+      side,
+      quantity,
+      positionEffect: side === '1' ? 'O' : 'C',
+      goodTillCanceled: true,
+      ...more,
     })
   const theirs = (): BookOrder[] => [...book.orders.values()]
   return {
-    ...{ ...follower, strategyId, instrumentId, symbol, order, theirs },
+    ...follower,
+    strategyId,
+    instrumentId,
+    symbol,
+    order,
+    theirs,
     orders: () => readOrders(world, setupId),
     held: () => readHeld(world, setupId, instrumentId),
     cash: async () =>

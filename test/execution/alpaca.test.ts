@@ -132,9 +132,15 @@ describe('an answer that is lost', () => {
     await world.until(async () => expect(await one.orders()).toMatchObject([{ status: '0' }]))
     const clientOrderId = one.theirs()[0]?.client_order_id ?? ''
     const ticket = {
-      ...{ accountId: one.accountId, account: one.book.number, clientOrderId, symbol: one.symbol },
+      accountId: one.accountId,
+      account: one.book.number,
+      clientOrderId,
+      symbol: one.symbol,
       ...({ side: '1', ordType: '2', timeInForce: '1', positionEffect: 'O' } as const),
-      ...{ instrumentId: one.instrumentId, quantity: '6', limitPx: '50', stopPx: null },
+      instrumentId: one.instrumentId,
+      quantity: '6',
+      limitPx: '50',
+      stopPx: null,
     }
     const place = (...tickets: OrderTicket[]) =>
       world.broker.place(world.ctx, world.brokerId, tickets, Infinity)
@@ -149,7 +155,11 @@ describe('an answer that is lost', () => {
     await gone.close()
     const { url, streamUrl } = gone
     const lonely = await connectAlpaca({
-      ...{ adapter: 'nobody', keyRing: world.keyRing, url, streamUrl, requestsPerMinute: 1_000 },
+      adapter: 'nobody',
+      keyRing: world.keyRing,
+      url,
+      streamUrl,
+      requestsPerMinute: 1_000,
     })
     const name = { accountId: one.accountId, account: one.book.number, clientOrderId: 'LST-1-S1-0' }
     expect(lonely.isUp()).toBe(true)
@@ -254,12 +264,19 @@ describe('a replacement', () => {
     const foreign = { client_order_id: 'theirs', symbol: one.symbol, side: 'buy', type: 'limit', qty: '1' }
     alpaca.books.place(one.book, { ...foreign, limit_price: '1', time_in_force: 'gtc' })
     const ticket = {
-      ...{ accountId: one.accountId, account: one.book.number, clientOrderId, symbol: one.symbol },
+      accountId: one.accountId,
+      account: one.book.number,
+      clientOrderId,
+      symbol: one.symbol,
       ...({ side: '1', ordType: '2', timeInForce: '1', positionEffect: 'O' } as const),
-      ...{ instrumentId: one.instrumentId, quantity: '6', limitPx: '51', stopPx: null },
+      instrumentId: one.instrumentId,
+      quantity: '6',
+      limitPx: '51',
+      stopPx: null,
     }
     const tickets = ['theirs', 'LST-T-1-S1-0'].map((replacesClientOrderId) => ({
-      ...{ replacesClientOrderId, ...ticket },
+      replacesClientOrderId,
+      ...ticket,
     }))
     expect(await world.broker.replace(world.ctx, world.brokerId, tickets, Infinity)).toEqual([
       { answer: 'unknown' },

@@ -32,7 +32,8 @@ async function workingCopy() {
         select client_order_id as id from paper_order where account_id = ${accountId} order by id`
     )[place]?.id ?? ''
   return {
-    ...{ ...made, idOf },
+    ...made,
+    idOf,
     fill: async (quantity: string, px: string, place = 0): Promise<string> => {
       const clientOrderId = await idOf(place)
       const execution = { brokerId, accountId, clientOrderId, symbol, side: '1', px: dec(px) } as const

@@ -116,7 +116,11 @@ async function live(life: readonly Action[]): Promise<void> {
     const closes = held * (buys ? 1 : -1) < 0
     const size = String(closes ? Math.min(quantity, Math.abs(held)) : quantity)
     return place(worker, {
-      ...{ strategyId, instrumentId, side: buys ? '1' : '2', quantity: size, goodTillCanceled: true },
+      strategyId,
+      instrumentId,
+      side: buys ? '1' : '2',
+      quantity: size,
+      goodTillCanceled: true,
       positionEffect: closes ? 'C' : 'O',
       ...(offset !== null && { limit: String(price + offset) }),
       ...(replaces !== undefined && { replaces }),

@@ -39,8 +39,14 @@ export async function makeFixWorker(
   const { ctx: own, clock } = makeWorld(db)
   const ctx = { ...own, workerId }
   const settings = readFixSettings({
-    ...{ host: '127.0.0.1', port, senderCompId: 'LOCKSTEP', targetCompId: 'EXCHANGE' },
-    ...{ heartbeatSeconds: 5, tellsPositions: true, listsWorking: true, ...more },
+    host: '127.0.0.1',
+    port,
+    senderCompId: 'LOCKSTEP',
+    targetCompId: 'EXCHANGE',
+    heartbeatSeconds: 5,
+    tellsPositions: true,
+    listsWorking: true,
+    ...more,
   })
   const broker = createFixBroker({
     name: connection,
@@ -50,7 +56,9 @@ export async function makeFixWorker(
   })
   const worker = createWorker({ ctx, steps: [...strategySteps, ...accountSteps({ [connection]: broker })] })
   return {
-    ...{ ctx, clock, broker },
+    ctx,
+    clock,
+    broker,
     drain: () => worker.drain(),
     up: async () => {
       await worker.drain()
@@ -148,7 +156,13 @@ export async function makeFixWorld() {
     return { ...made, account, reaches, id, executions }
   }
   return {
-    ...{ world, db, exchange, brokerId, restart, worked, scene },
+    world,
+    db,
+    exchange,
+    brokerId,
+    restart,
+    worked,
+    scene,
     /** How often QuickFIX logged a NewOrderSingle of this id. */
     sentOrders: (id: string): number => exchange.logged('|35=D|', '|49=LOCKSTEP|', `|11=${id}|`).length,
     /** Status and executed quantity in the exchange's own book. */

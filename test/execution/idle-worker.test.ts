@@ -113,7 +113,11 @@ const mostOf = (plan: string, what: 'Rows Removed by Filter' | 'Actual Rows'): n
 
 test('a question of an idle worker reads no table row by row', async () => {
   const { steps } = assembleWork({
-    ...{ db, clock: { now: () => Date.now() }, log: silentLog, workerId: 'idle', environment: 'B' },
+    db,
+    clock: { now: () => Date.now() },
+    log: silentLog,
+    workerId: 'idle',
+    environment: 'B',
   })
   const due = steps.map((step) => {
     const condition = step.due(Date.now())
@@ -128,7 +132,12 @@ test.each([
   [true, false],
 ])('old webhooks are forgotten, but not by a test door: scripted %s', (isScripted, isSwept) => {
   const { steps } = assembleWork({
-    ...{ db, clock: { now: () => 0 }, log: silentLog, workerId: 'idle', environment: 'B', isScripted },
+    db,
+    clock: { now: () => 0 },
+    log: silentLog,
+    workerId: 'idle',
+    environment: 'B',
+    isScripted,
   })
   expect(steps.some(({ name }) => name === 'sweepWebhooks')).toBe(isSwept)
 })

@@ -95,7 +95,13 @@ const move: Act = async (life, pick) => {
   const { side, positionEffect, quantity } = live
   signals.push(
     await place(world, {
-      ...{ strategyId, instrumentId, side, positionEffect, quantity, replaces: id, goodTillCanceled: true },
+      strategyId,
+      instrumentId,
+      side,
+      positionEffect,
+      quantity,
+      replaces: id,
+      goodTillCanceled: true,
       limit: String(bid + (pick % 7) - 3),
     }),
   )
@@ -113,15 +119,16 @@ const withdraw: Act = ({ signals }, pick) =>
 function choicesOf(pick: number): SetupChoices {
   return {
     scalingPercentage: [30, 50, 100, 150, 250][pick % 5]!,
-    ...{
-      stocksEnabled: true,
-      maxStocksDollars: null,
-      optionsEnabled: true,
-      optionsShort: true,
-      maxOptions: null,
-    },
-    ...{ futuresEnabled: pick % 7 !== 0, maxFutures: pick % 4 === 0 ? pick % 6 : null },
-    ...{ forexEnabled: true, maxForex: null, autoStopLossDollars: pick % 3 === 0 ? 5 + (pick % 40) : 0 },
+    stocksEnabled: true,
+    maxStocksDollars: null,
+    optionsEnabled: true,
+    optionsShort: true,
+    maxOptions: null,
+    futuresEnabled: pick % 7 !== 0,
+    maxFutures: pick % 4 === 0 ? pick % 6 : null,
+    forexEnabled: true,
+    maxForex: null,
+    autoStopLossDollars: pick % 3 === 0 ? 5 + (pick % 40) : 0,
   }
 }
 
@@ -215,7 +222,15 @@ const acts: Record<string, Act> = {
 }
 
 const weights: Record<string, number> = {
-  ...{ trade: 8, move: 3, withdraw: 3, quote: 6, step: 5, work: 3, die: 3, wait: 3, refuse: 3 },
+  trade: 8,
+  move: 3,
+  withdraw: 3,
+  quote: 6,
+  step: 5,
+  work: 3,
+  die: 3,
+  wait: 3,
+  refuse: 3,
 }
 
 const lives = fc.array(

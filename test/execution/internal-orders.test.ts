@@ -19,8 +19,14 @@ const book: InternalBook = {
 
 const trade = (before: InternalBook, id: string, price: number): InternalBook =>
   tradeInternally(before, {
-    ...{ side: '1', quantity: dec(10), price: dec(price), at: 1_000, ids: [id, `${id}0`] },
-    ...{ info: 'traded in the account', told: {}, isTransmitted: true },
+    side: '1',
+    quantity: dec(10),
+    price: dec(price),
+    at: 1_000,
+    ids: [id, `${id}0`],
+    info: 'traded in the account',
+    told: {},
+    isTransmitted: true,
   })
 
 test('a second trade of the same book keeps the wishes of both', () => {

@@ -71,7 +71,12 @@ async function placing(): Promise<() => Promise<void>> {
   const clock = { now: () => Date.now() }
   const run: Run = createRunner({ db, clock, handlers, secrets: randomSecrets(), environment: 'T' })
   const Order = {
-    ...{ StrategyId: strategyId, OrderType: '2', Side: '1', OrderQuantity: 1, Limit: 5, TIF: '1' },
+    StrategyId: strategyId,
+    OrderType: '2',
+    Side: '1',
+    OrderQuantity: 1,
+    Limit: 5,
+    TIF: '1',
     PlatformSymbol: { FullSymbol: symbol, SymbolType: 'stock' },
   }
   return async () => {
@@ -80,7 +85,10 @@ async function placing(): Promise<() => Promise<void>> {
       compiled: compileRow(rows.NewStrategyOrder, 'Gen', 'native'),
       params: { Order },
       caller: { accessKeyId: 0, keyId: 'k', role: 'user', siteKind: 'platform', permissions: null, ...owner },
-      ...{ host: 'Gen', dialect: 'native', requestId: 'r', origin: 'http://localhost' },
+      host: 'Gen',
+      dialect: 'native',
+      requestId: 'r',
+      origin: 'http://localhost',
     })
     expect(reply.status).toBe(200)
   }

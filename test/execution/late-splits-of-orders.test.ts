@@ -70,7 +70,10 @@ async function partlyFilled() {
     },
     shown: async () =>
       (await made.orders()).map(({ status, orderQty, cumQty, avgPx, limitPx }) => ({
-        ...{ status, of: [cumQty, orderQty], avgPx, limitPx },
+        status,
+        of: [cumQty, orderQty],
+        avgPx,
+        limitPx,
       })),
     /** What the broker has left of its orders, and counts as executed with those before them. */
     book: () => db.read.rows`

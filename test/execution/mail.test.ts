@@ -100,8 +100,14 @@ test('who reads what waits to be sent cannot confirm an address', async () => {
   // What was sent stays in the queue as well.
   await db.write.run`create rule stays as on delete to mail do instead nothing`
   const profile = {
-    ...{ FirstName: 'Ann', LastName: 'Lee', ScreenName: 'annie', Email: 'ann@example.com', Language: 'eng' },
-    ...{ Password: 'a long sentence of hers', CountryCode: 'US', DivisionCode: 'US-NY' },
+    FirstName: 'Ann',
+    LastName: 'Lee',
+    ScreenName: 'annie',
+    Email: 'ann@example.com',
+    Language: 'eng',
+    Password: 'a long sentence of hers',
+    CountryCode: 'US',
+    DivisionCode: 'US-NY',
   }
   const options = { body: profile, ...(admin && { key: admin.key }) }
   expect((await call(url, '/wl/General/AddProfile', options)).status).toBe(200)

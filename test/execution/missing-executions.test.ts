@@ -27,7 +27,13 @@ async function partlyUnheard(quantity: number, px: number) {
   const { accountId, symbol } = one
   const fill = (filled: number, at: number): Promise<string> =>
     paper.controls.execution(ctx, {
-      ...{ brokerId, accountId, clientOrderId, symbol, side: '1', quantity: dec(filled), px: dec(at) },
+      brokerId,
+      accountId,
+      clientOrderId,
+      symbol,
+      side: '1',
+      quantity: dec(filled),
+      px: dec(at),
     })
   const execId = await unheard(accountId, () => fill(quantity, px))
   return { ...one, execId, fill }

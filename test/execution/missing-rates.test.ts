@@ -25,7 +25,9 @@ const told = () =>
 const details = async () => (await told()).map(({ detail }) => detail)
 const found = async () => (await examine(db, Date.now())).find(({ name }) => name === 'rates')
 const pairOf = (accountCurrency: string, currency: string) => ({
-  ...{ accountCurrency, currency, missingQuote: currency + accountCurrency },
+  accountCurrency,
+  currency,
+  missingQuote: currency + accountCurrency,
 })
 
 test('by fill, execution, dividend and fraction of a split, once a day of each pair, until the pair is quoted', async () => {
@@ -35,7 +37,9 @@ test('by fill, execution, dividend and fraction of a split, once a day of each p
   await world.drain()
   expect(await details(), 'in its own currency').toEqual([])
   expect(await found()).toEqual({
-    ...{ name: 'rates', ok: true, says: 'nothing is held whose currency has no rate' },
+    name: 'rates',
+    ok: true,
+    says: 'nothing is held whose currency has no rate',
   })
 
   await db.write.run`update instrument set currency = 'CHF' where id = ${instrumentId}::bigint`

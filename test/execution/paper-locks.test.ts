@@ -35,9 +35,21 @@ async function accountsWith(orders: number) {
     select id from account where broker_id = ${brokerId} order by id`
   const requests = accounts.map(
     ({ id: accountId }): PaperRequest => ({
-      ...{ accountId, clientOrderId: `C${accountId}`, instrumentId, symbol, side: '1', ordType: '2' },
-      ...{ timeInForce: '0', positionEffect: 'O', quantity: '10', limitPx: '50', stopPx: null },
-      ...{ acceptedAt: clock.time, expiresAt: close, rejectText: null, fillCap: null },
+      accountId,
+      clientOrderId: `C${accountId}`,
+      instrumentId,
+      symbol,
+      side: '1',
+      ordType: '2',
+      timeInForce: '0',
+      positionEffect: 'O',
+      quantity: '10',
+      limitPx: '50',
+      stopPx: null,
+      acceptedAt: clock.time,
+      expiresAt: close,
+      rejectText: null,
+      fillCap: null,
     }),
   )
   const holdOrder = (place: number) => {

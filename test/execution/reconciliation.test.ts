@@ -28,8 +28,13 @@ const syncOf = (accountId: number) =>
 const secretly = (accountId: number, symbol: string, side: '1' | '2', quantity: number) =>
   unheard(accountId, () =>
     paper.controls.execution(ctx, {
-      ...{ brokerId, accountId, clientOrderId: null, symbol, side },
-      ...{ quantity: dec(quantity), px: dec(50) },
+      brokerId,
+      accountId,
+      clientOrderId: null,
+      symbol,
+      side,
+      quantity: dec(quantity),
+      px: dec(50),
     }),
   )
 
@@ -89,7 +94,13 @@ describe('positions', () => {
     const { accountId, symbol, held } = await scene()
     const clientOrderId = 'LST-1-SZZZZZ-0'
     const execId = await paper.controls.execution(ctx, {
-      ...{ brokerId, accountId, clientOrderId, symbol, side: '1', quantity: dec(3), px: dec(50) },
+      brokerId,
+      accountId,
+      clientOrderId,
+      symbol,
+      side: '1',
+      quantity: dec(3),
+      px: dec(50),
     })
     await minutes(3)
     expect(await syncOf(accountId)).toEqual({ sync: false, reason: 'PositionMismatch' })
@@ -326,7 +337,13 @@ test('a position that was accepted is what it was over a split, also where no lo
   const { accountId, symbol } = await scene()
   const clientOrderId = 'LST-1-SZZZZY-0'
   await paper.controls.execution(ctx, {
-    ...{ brokerId, accountId, clientOrderId, symbol, side: '1', quantity: dec(4), px: dec(50) },
+    brokerId,
+    accountId,
+    clientOrderId,
+    symbol,
+    side: '1',
+    quantity: dec(4),
+    px: dec(50),
   })
   await minutes(3)
   await db.write

@@ -52,7 +52,12 @@ async function makeBooks() {
           select day, trim_scale(cash)::text as cash, trim_scale(value)::text as value from account_day
           where account_id = ${accountId} order by day`
   return {
-    ...{ strategyId, accountId, setupId, symbol, rows, held: made.held },
+    strategyId,
+    accountId,
+    setupId,
+    symbol,
+    rows,
+    held: made.held,
     trade: async (
       side: '1' | '2',
       quantity: string,

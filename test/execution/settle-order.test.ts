@@ -47,16 +47,17 @@ async function copyOf100() {
   ) => {
     await insertReports(db.write, [
       {
-        ...{
-          kind,
-          brokerId,
-          accountId,
-          symbol,
-          clientOrderId: await nameOf(place),
-          text: null,
-          occurredAt: at,
-        },
-        ...{ reportKey: `e${quantity}@${px}`, side: '1', quantity, px },
+        kind,
+        brokerId,
+        accountId,
+        symbol,
+        clientOrderId: await nameOf(place),
+        text: null,
+        occurredAt: at,
+        reportKey: `e${quantity}@${px}`,
+        side: '1',
+        quantity,
+        px,
       },
     ])
     await world.drain()

@@ -34,7 +34,11 @@ export async function makeStripeScene() {
   const clock = { time: start }
   const ids = { person: 0, strategy: 0 }
   const ctx = {
-    ...{ db, clock: { now: () => clock.time }, log: silentLog, workerId: 'w', settings: {} },
+    db,
+    clock: { now: () => clock.time },
+    log: silentLog,
+    workerId: 'w',
+    settings: {},
   } as unknown as WorkContext
 
   /** An owner whose strategy costs 50 a month, and a subscriber to be. */
@@ -49,7 +53,10 @@ export async function makeStripeScene() {
     ])
     ids.person = subscriber
     ids.strategy = await insertStrategy(db.write, {
-      ...{ siteId: 1, ownerPersonId: owner, name: 'Trend', startingCash: '1000' },
+      siteId: 1,
+      ownerPersonId: owner,
+      name: 'Trend',
+      startingCash: '1000',
       startedAt: new Date(start).toISOString(),
     })
     await db.write.run`update strategy set monthly_cost = 50`

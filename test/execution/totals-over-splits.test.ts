@@ -38,7 +38,9 @@ async function partlyFilled() {
     ...world.paper.broker,
     snapshot: async (_, ids) =>
       ids.map((one) => ({
-        ...{ accountId: one, balance: null, positions },
+        accountId: one,
+        balance: null,
+        positions,
         working: counting && one === accountId ? [{ clientOrderId, status: '1', ...counting }] : [],
       })),
   }

@@ -113,17 +113,21 @@ describe('from flat to flat', () => {
     await trade('2', '100', 'C')
     expect(await trades()).toEqual([
       {
-        ...{
-          openSide: '1',
-          opened: 100,
-          closed: 100,
-          openPx: 10,
-          closePx: 12,
-          commission: 0,
-          profitLoss: 200,
-        },
-        ...{ openedAt: opening, closedAt: opening + 10_000 },
-        ...{ worst: null, worstPx: null, worstAt: null, entryPx: null, worstQty: null, equity: null },
+        openSide: '1',
+        opened: 100,
+        closed: 100,
+        openPx: 10,
+        closePx: 12,
+        commission: 0,
+        profitLoss: 200,
+        openedAt: opening,
+        closedAt: opening + 10_000,
+        worst: null,
+        worstPx: null,
+        worstAt: null,
+        entryPx: null,
+        worstQty: null,
+        equity: null,
       },
     ])
   })
@@ -168,8 +172,17 @@ describe('from flat to flat', () => {
     await trade('2', '50', 'C')
     expect(await trades()).toMatchObject([
       {
-        ...{ opened: 200, closed: 200, openPx: 9, closePx: 8, profitLoss: -200 },
-        ...{ worst: -400, worstPx: 7, worstAt: opening + 2000, entryPx: 9, worstQty: 200, equity: 99_600 },
+        opened: 200,
+        closed: 200,
+        openPx: 9,
+        closePx: 8,
+        profitLoss: -200,
+        worst: -400,
+        worstPx: 7,
+        worstAt: opening + 2000,
+        entryPx: 9,
+        worstQty: 200,
+        equity: 99_600,
       },
     ])
   })

@@ -73,13 +73,15 @@ function foreignTo(viewer: Inhabitant): string[] {
 }
 
 const nobody: Household = {
-  ...{ personId: 999_999, account: 'NONE', strategyId: 999_999, signalId: 999_999, watchListId: 999_999 },
-  ...{
-    userToken: 'none',
-    requestId: '00000000-0000-4000-8000-000000000000',
-    siteId: 999_999,
-    geoSite: 'nowhere',
-  },
+  personId: 999_999,
+  account: 'NONE',
+  strategyId: 999_999,
+  signalId: 999_999,
+  watchListId: 999_999,
+  userToken: 'none',
+  requestId: '00000000-0000-4000-8000-000000000000',
+  siteId: 999_999,
+  geoSite: 'nowhere',
 }
 
 function objectOf(caller: CallerKind, relation: Relation): { name: Inhabitant | undefined; of: Household } {

@@ -29,8 +29,13 @@ describe('approvals of accounts', () => {
     expect(await pending()).toEqual(['U101 Pending'])
     const approved = await geo('ApprovedAutotradeAccount', approval)
     const row = {
-      ...{ Account: 'U101', PersonId: personId, BrokerId: 1, IsCFD: true, IsDeleted: false },
-      ...{ WhiteLabelSiteId: sites.west, GeoSite: 'north' },
+      Account: 'U101',
+      PersonId: personId,
+      BrokerId: 1,
+      IsCFD: true,
+      IsDeleted: false,
+      WhiteLabelSiteId: sites.west,
+      GeoSite: 'north',
     }
     expect(resultsOf(approved)).toMatchObject([row])
     expect(resultsOf(await geo('ApprovedAutotradeAccount', approval))).toEqual(resultsOf(approved))

@@ -16,9 +16,12 @@ test('a strategy that its owner trades in an account of his own counts as sent b
   const own = { Account: 'U200', PersonId: owner.personId, StrategyId: town.strategyId, StocksEnabled: true }
   expect((await town.ask('StartAutotrade', own, { key: owner.key })).status).toBe(200)
   const expected = {
-    ...{ UniqueAutotradedStrategies: 1, UniquePlatformtransmitStrategies: 1 },
-    ...{ PlatformtransmitStocksStrategies: 1, PlatformtransmitFuturesStrategies: 0 },
-    ...{ PlatformtransmitOptionsStrategies: 0, PlatformtransmitForexStrategies: 0 },
+    UniqueAutotradedStrategies: 1,
+    UniquePlatformtransmitStrategies: 1,
+    PlatformtransmitStocksStrategies: 1,
+    PlatformtransmitFuturesStrategies: 0,
+    PlatformtransmitOptionsStrategies: 0,
+    PlatformtransmitForexStrategies: 0,
   }
   expect(await counted()).toMatchObject(expected)
   // The same strategy in another's account is a follower's; of two classes each is counted, the strategy once.

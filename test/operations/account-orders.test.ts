@@ -50,7 +50,11 @@ describe('closing by hand', () => {
     const trade = (Side: '1' | '2') =>
       owned('NewStrategyOrder', {
         Order: {
-          ...{ StrategyId: town.strategyId, OrderType: '1', Side, OrderQuantity: 10, TIF: '0' },
+          StrategyId: town.strategyId,
+          OrderType: '1',
+          Side,
+          OrderQuantity: 10,
+          TIF: '0',
           PlatformSymbol: apple,
         },
       })
@@ -161,7 +165,12 @@ describe('closing by hand', () => {
 
   test("a strategy's exit becomes the holder's own", async () => {
     const Order = {
-      ...{ StrategyId: town.strategyId, OrderType: '3', Stop: 80, Side: '2', OrderQuantity: 100, TIF: '1' },
+      StrategyId: town.strategyId,
+      OrderType: '3',
+      Stop: 80,
+      Side: '2',
+      OrderQuantity: 100,
+      TIF: '1',
       PlatformSymbol: apple,
     }
     const [{ SignalId } = { SignalId: 0 }] = resultsOf<{ SignalId: number }>(
@@ -210,7 +219,12 @@ describe('closing by hand', () => {
     ['no broker has seen', true],
   ])("a strategy's exit that %s is placed anew when it is canceled", async (_, down) => {
     const Order = {
-      ...{ StrategyId: town.strategyId, OrderType: '3', Stop: 80, Side: '2', OrderQuantity: 100, TIF: '1' },
+      StrategyId: town.strategyId,
+      OrderType: '3',
+      Stop: 80,
+      Side: '2',
+      OrderQuantity: 100,
+      TIF: '1',
       PlatformSymbol: apple,
     }
     await town.door('/broker', { down })
@@ -227,7 +241,12 @@ describe('closing by hand', () => {
 
   test('an entry that its holder canceled before its broker had seen it stays away until he asks again', async () => {
     const Order = {
-      ...{ StrategyId: town.strategyId, OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 10, TIF: '1' },
+      StrategyId: town.strategyId,
+      OrderType: '2',
+      Limit: 50,
+      Side: '1',
+      OrderQuantity: 10,
+      TIF: '1',
       PlatformSymbol: apple,
     }
     await town.door('/broker', { down: true })
@@ -251,7 +270,11 @@ describe('closing by hand', () => {
     const trade = (Side: '1' | '2', OrderQuantity: number) =>
       owned('NewStrategyOrder', {
         Order: {
-          ...{ StrategyId: town.strategyId, OrderType: '1', Side, OrderQuantity, TIF: '0' },
+          StrategyId: town.strategyId,
+          OrderType: '1',
+          Side,
+          OrderQuantity,
+          TIF: '0',
           PlatformSymbol: apple,
         },
       })
@@ -294,7 +317,12 @@ describe('closing by hand', () => {
     const trade = (Side: '1' | '2', exits: object = {}) =>
       owned('NewStrategyOrder', {
         Order: {
-          ...{ StrategyId: town.strategyId, OrderType: '1', Side, OrderQuantity: 100, TIF: '0', ...exits },
+          StrategyId: town.strategyId,
+          OrderType: '1',
+          Side,
+          OrderQuantity: 100,
+          TIF: '0',
+          ...exits,
           PlatformSymbol: apple,
         },
       })
@@ -333,7 +361,8 @@ describe('closing by hand', () => {
     expect(await position()).toMatchObject([{ Quantity: 40 }])
     const [settings] = resultsOf(await held('GetAutotradeSettings', own()))
     expect(settings).toMatchObject({
-      ...{ IsManualDiscardedPosition: true, IsSyncEnabled: true },
+      IsManualDiscardedPosition: true,
+      IsSyncEnabled: true,
       SettingsLastUpdateUTC: '2024-03-12T15:00:00Z',
     })
     await audit()
@@ -344,7 +373,11 @@ test('a symbol that two strategies hold in the account needs the strategy named'
   const start = { ...own(), StrategyId: town.lonelyStrategyId, StocksEnabled: true }
   expect((await held('StartAutotrade', start)).text).toBe('true')
   const Order = {
-    ...{ StrategyId: town.lonelyStrategyId, OrderType: '1', Side: '1', OrderQuantity: 10, TIF: '0' },
+    StrategyId: town.lonelyStrategyId,
+    OrderType: '1',
+    Side: '1',
+    OrderQuantity: 10,
+    TIF: '0',
     PlatformSymbol: apple,
   }
   await town.door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100.1 }])
@@ -359,14 +392,19 @@ test('a symbol that was left alone is followed again, and the settings say since
   await town.door('/clock', { now: '2024-03-12T16:00:00Z' })
   await town.door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100.1 }])
   const Order = {
-    ...{ StrategyId: town.strategyId, OrderType: '1', Side: '2', OrderQuantity: 100, TIF: '0' },
+    StrategyId: town.strategyId,
+    OrderType: '1',
+    Side: '2',
+    OrderQuantity: 100,
+    TIF: '0',
     PlatformSymbol: apple,
   }
   await owned('NewStrategyOrder', { Order })
   const SettingsLastUpdateUTC = '2024-03-12T16:00:00Z'
   const rows = resultsOf<{ StrategyId: number }>(await held('GetAutotradeSettings', own()))
   expect(rows.find(({ StrategyId }) => StrategyId === town.strategyId)).toMatchObject({
-    ...{ IsManualDiscardedPosition: false, SettingsLastUpdateUTC },
+    IsManualDiscardedPosition: false,
+    SettingsLastUpdateUTC,
   })
   const search = { StrategyId: town.strategyId }
   const found = await town.ask('SearchAutotradedAccounts', search, {

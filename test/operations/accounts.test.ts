@@ -67,8 +67,14 @@ test('the settings show what the account is worth', async () => {
 test('the dashboard measures a setup by what the account was worth when it began', async () => {
   const [row] = resultsOf(await as('holder', 'GetDashBoard', own))
   expect(row).toMatchObject({
-    ...{ PersonId: personId, BrokerName: 'Scripted', Account: holderAccount, StrategyId: strategyId },
-    ...{ StrategyName: 'Trend', StartDate: '2024-03-12T14:00:00Z', TodayReturn: 0.2, TotalReturn: 0.2 },
+    PersonId: personId,
+    BrokerName: 'Scripted',
+    Account: holderAccount,
+    StrategyId: strategyId,
+    StrategyName: 'Trend',
+    StartDate: '2024-03-12T14:00:00Z',
+    TodayReturn: 0.2,
+    TotalReturn: 0.2,
   })
   expect(told(await as('holder', 'GetDashBoard', { PersonId: personId }))).toEqual([400, '1102 Account'])
 })
@@ -130,8 +136,14 @@ describe('SearchAccounts', () => {
     expect(await found('operator', {})).toEqual(['U100', 'U101', 'S1'])
     const [row] = resultsOf(await as('westAdmin', 'SearchAccounts', { Limit: 1 }))
     expect(row).toMatchObject({
-      ...{ PersonId: personId, BrokerName: 'Scripted', BrokerId: 1, FirstName: 'holder', GeoSite: 'north' },
-      ...{ WhiteLabelSiteId: sites.west, CountryCode: 'US', AuthenticatedDate: '2024-03-12T14:00:00Z' },
+      PersonId: personId,
+      BrokerName: 'Scripted',
+      BrokerId: 1,
+      FirstName: 'holder',
+      GeoSite: 'north',
+      WhiteLabelSiteId: sites.west,
+      CountryCode: 'US',
+      AuthenticatedDate: '2024-03-12T14:00:00Z',
     })
   })
 })
@@ -161,8 +173,12 @@ describe('SearchAutotradedAccounts', () => {
     expect(resultsOf(await find({ StrategyId: strategyId }, 'eastAdmin'))).toEqual([])
     const [row] = resultsOf(await as('northAdmin', 'SearchAutotradedAccounts', { BrokerId: 1 }, 'Geo'))
     expect(row).toMatchObject({
-      ...{ Account: holderAccount, StrategyName: 'Trend', IsAutotrading: true, IsSyncEnabled: true },
-      ...{ IsAutotradeDisabled: false, SettingsLastUpdateUTC: '2024-03-12T14:00:00Z' },
+      Account: holderAccount,
+      StrategyName: 'Trend',
+      IsAutotrading: true,
+      IsSyncEnabled: true,
+      IsAutotradeDisabled: false,
+      SettingsLastUpdateUTC: '2024-03-12T14:00:00Z',
     })
   })
 })
@@ -177,15 +193,21 @@ describe('GetAutotradeStats', () => {
     const rows = await stats({})
     expect(rows.map(({ Account }) => Account)).toEqual(['U100', 'U101'])
     expect(rows[0]).toMatchObject({
-      ...{ AutotradedStocksStrategies: 1, AutotradedFuturesStrategies: 0, AutotradedCryptoStrategies: 0 },
-      ...{
-        UniqueAutotradedStrategies: 1,
-        UniqueBrokertransmitStrategies: 0,
-        UniquePlatformtransmitStrategies: 0,
-      },
-      ...{ Currency: 'USD', IsDisabled: false, IsBrokerEnabled: true, NetLiquidationValue: 50_100 },
-      ...{ IsSyncEnabled: true, IsManualConfirmationEnabled: false },
-      ...{ WhiteLabelSiteId: sites.west, GeoSiteId: 'north', DateUtc: '2024-03-12T14:00:00Z' },
+      AutotradedStocksStrategies: 1,
+      AutotradedFuturesStrategies: 0,
+      AutotradedCryptoStrategies: 0,
+      UniqueAutotradedStrategies: 1,
+      UniqueBrokertransmitStrategies: 0,
+      UniquePlatformtransmitStrategies: 0,
+      Currency: 'USD',
+      IsDisabled: false,
+      IsBrokerEnabled: true,
+      NetLiquidationValue: 50_100,
+      IsSyncEnabled: true,
+      IsManualConfirmationEnabled: false,
+      WhiteLabelSiteId: sites.west,
+      GeoSiteId: 'north',
+      DateUtc: '2024-03-12T14:00:00Z',
     })
     expect(rows[1]).toMatchObject({ UniqueAutotradedStrategies: 0 })
   })
@@ -243,7 +265,11 @@ test('a paper account begins anew, a live one does not', async () => {
   await town.door('/instruments', [{ symbol: 'MSFT', securityType: 'CS' }])
   await town.door('/quotes', [{ symbol: 'MSFT', bid: 49.9, ask: 50 }])
   const Order = {
-    ...{ StrategyId: strategyId, OrderType: '1', Side: '1', OrderQuantity: 100, TIF: '0' },
+    StrategyId: strategyId,
+    OrderType: '1',
+    Side: '1',
+    OrderQuantity: 100,
+    TIF: '0',
     PlatformSymbol: { ...apple, FullSymbol: 'MSFT' },
   }
   await as('owner', 'NewStrategyOrder', { Order })

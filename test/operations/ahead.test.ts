@@ -12,7 +12,12 @@ const { platform, people, strategyId, lonelyStrategyId, ask } = await buildTown(
 const { db } = platform
 
 const orderOf = (id: number, quantity = 1) => ({
-  ...{ StrategyId: id, OrderType: '2', Side: '1', OrderQuantity: quantity, Limit: 1.25, TIF: '1' },
+  StrategyId: id,
+  OrderType: '2',
+  Side: '1',
+  OrderQuantity: quantity,
+  Limit: 1.25,
+  TIF: '1',
   PlatformSymbol: apple,
 })
 
@@ -22,7 +27,10 @@ const compiled = compileRow(rows.NewStrategyOrder, 'Gen', 'native')
 function noting(): { run: Run; notes: string[] } {
   const notes: string[] = []
   const run = createRunner({
-    ...{ db, clock: { now: () => 0 }, secrets, environment: 'T' },
+    db,
+    clock: { now: () => 0 },
+    secrets,
+    environment: 'T',
     handlers: {
       NewStrategyOrder: {
         ahead: async (sql, calls) => {
@@ -45,11 +53,22 @@ function noting(): { run: Run; notes: string[] } {
 }
 
 const callOf = ({ personId }: Citizen, id: number, idempotencyKey?: string): Parameters<Run>[0] => ({
-  ...{ operation: 'NewStrategyOrder', compiled, params: { Order: orderOf(id) }, host: 'Gen' },
-  ...{ dialect: 'native', requestId: 'r', origin: 'http://localhost', idempotencyKey },
+  operation: 'NewStrategyOrder',
+  compiled,
+  params: { Order: orderOf(id) },
+  host: 'Gen',
+  dialect: 'native',
+  requestId: 'r',
+  origin: 'http://localhost',
+  idempotencyKey,
   caller: {
-    ...{ accessKeyId: 1, keyId: 'k', personId, role: 'user', siteId: 1 },
-    ...{ siteKind: 'platform', permissions: null },
+    accessKeyId: 1,
+    keyId: 'k',
+    personId,
+    role: 'user',
+    siteId: 1,
+    siteKind: 'platform',
+    permissions: null,
   },
 })
 

@@ -81,8 +81,12 @@ test('a start is a request until its customer agrees', async () => {
   expect(asked.headers.location).toBe(`/wl/Autotrade/GetAutotradeApprovalStatus?RequestId=${id}`)
   const request = await shown(id)
   expect(request).toMatchObject({
-    ...{ RequestId: id, Status: 'PendingCustomer', PersonId: personId, StrategyId: town.strategyId },
-    ...{ CreatedUtc: '2024-03-12T14:00:00Z', ExpiresUtc: '2024-03-19T14:00:00Z' },
+    RequestId: id,
+    Status: 'PendingCustomer',
+    PersonId: personId,
+    StrategyId: town.strategyId,
+    CreatedUtc: '2024-03-12T14:00:00Z',
+    ExpiresUtc: '2024-03-19T14:00:00Z',
   })
   expect(request).not.toHaveProperty('CompletedUtc')
   expect(await running()).toBe(0)
@@ -218,7 +222,8 @@ test('the page promises no orders while the payment is awaited', async () => {
 test('the same idempotency key makes one request', async () => {
   const send = () =>
     town.ask('StartAutotrade', wish(), {
-      ...{ key: people.neighbour.key, host: 'WL' },
+      key: people.neighbour.key,
+      host: 'WL',
       headers: { 'idempotency-key': account },
     })
   const [first, second] = [await send(), await send()]

@@ -13,7 +13,9 @@ const { db } = platform
 
 const told = (answer: Answer) => [answer.status, ...faultsOf(answer)].join(' ')
 const params = (Account: string, who: CitizenName) => ({
-  ...{ Account, PersonId: people[who].personId, BrokerId: 1 },
+  Account,
+  PersonId: people[who].personId,
+  BrokerId: 1,
 })
 const approve = (Account: string, who: CitizenName, admin: CitizenName) =>
   town.ask('ApprovedBrokerTransmitAccount', params(Account, who), { key: people[admin].key, host: 'Geo' })

@@ -27,7 +27,12 @@ const ofHolder = { Account: holderAccount, PersonId }
 /** In everything that is a secret or tells who somebody is. */
 const canary = 'Canary'
 const order = {
-  ...{ StrategyId: strategyId, OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 1, TIF: '1' },
+  StrategyId: strategyId,
+  OrderType: '2',
+  Limit: 50,
+  Side: '1',
+  OrderQuantity: 1,
+  TIF: '1',
   PlatformSymbol: apple,
 }
 
@@ -53,17 +58,22 @@ const calls: [OperationName, () => object, CitizenName][] = [
   [
     'AddProfile',
     () => ({
-      ...{ FirstName: canary, LastName: canary, ScreenName: canary, Email: `${canary}@example.org` },
-      ...{ Password: `${canary} and long words`, Language: 'eng', CountryCode: 'US', DivisionCode: 'NY' },
-      ...{ WhiteLabelSiteId: sites.west, IPAddress: '192.0.2.1' },
-      ...{
-        City: canary,
-        Street: canary,
-        Street2: canary,
-        ZipCode: canary,
-        Company: canary,
-        Phone: '+12125550199',
-      },
+      FirstName: canary,
+      LastName: canary,
+      ScreenName: canary,
+      Email: `${canary}@example.org`,
+      Password: `${canary} and long words`,
+      Language: 'eng',
+      CountryCode: 'US',
+      DivisionCode: 'NY',
+      WhiteLabelSiteId: sites.west,
+      IPAddress: '192.0.2.1',
+      City: canary,
+      Street: canary,
+      Street2: canary,
+      ZipCode: canary,
+      Company: canary,
+      Phone: '+12125550199',
     }),
     'westAdmin',
   ],
@@ -77,7 +87,9 @@ const calls: [OperationName, () => object, CitizenName][] = [
   [
     'ManageWatchListByQuery',
     () => ({
-      ...{ ...list, ModificationSource: 'MEMBER', WatchListId: town.watchListId },
+      ...list,
+      ModificationSource: 'MEMBER',
+      WatchListId: town.watchListId,
       StrategyId: lonelyStrategyId,
     }),
     'holder',
@@ -88,8 +100,12 @@ const calls: [OperationName, () => object, CitizenName][] = [
   [
     'StartAutotrade',
     () => ({
-      ...{ PersonId, Account: 'SECRET', StrategyId: strategyId, StocksEnabled: true },
-      ...{ AccountUserName: canary, AccountPassword: canary },
+      PersonId,
+      Account: 'SECRET',
+      StrategyId: strategyId,
+      StocksEnabled: true,
+      AccountUserName: canary,
+      AccountPassword: canary,
     }),
     'holder',
   ],
@@ -133,8 +149,11 @@ describe('every operation that changes something', () => {
     expect(named.length).toBeGreaterThan(0)
     for (const entry of named) {
       expect(entry).toMatchObject({
-        ...{ actor: 'person', who: String(personId), keyId: expect.any(String) },
-        ...{ requestId: `audit-${operation}`, occurredAt: Date.parse('2024-03-12T14:00:00Z') },
+        actor: 'person',
+        who: String(personId),
+        keyId: expect.any(String),
+        requestId: `audit-${operation}`,
+        occurredAt: Date.parse('2024-03-12T14:00:00Z'),
       })
       expect([entry.before, entry.after]).not.toEqual([null, null])
     }
@@ -269,8 +288,12 @@ describe('the operator', () => {
     expect((await command('strategy', 'set', String(lonelyStrategyId), '--price', '12')).status).toBe(0)
     const [entry] = await listAuditEntries(db.read, { limit: 1, object: `strategy ${lonelyStrategyId}` })
     expect(entry).toMatchObject({
-      ...{ chain: 0, actor: 'operator', who: operator().who, operation: 'strategy set' },
-      ...{ before: { monthly_cost: 0 }, after: { monthly_cost: 12 } },
+      chain: 0,
+      actor: 'operator',
+      who: operator().who,
+      operation: 'strategy set',
+      before: { monthly_cost: 0 },
+      after: { monthly_cost: 12 },
     })
   }, 60_000)
 
@@ -283,7 +306,8 @@ describe('the operator', () => {
     await tamper(`delete from audit_entry where chain = ${last?.chain} and seq = ${last?.seq}`)
     await tamper(`delete from audit_chain where chain = ${last?.chain}`)
     expect(await command('audit', 'verify')).toMatchObject({
-      ...{ status: 1, facts: { findings: [{ kind: 'cutOff', chain: last?.chain, seq: last?.seq }] } },
+      status: 1,
+      facts: { findings: [{ kind: 'cutOff', chain: last?.chain, seq: last?.seq }] },
     })
   }, 60_000)
 

@@ -9,7 +9,12 @@ const { people, strategyId } = town
 const everybody = Object.keys(people) as CitizenName[]
 
 const order = {
-  ...{ StrategyId: strategyId, OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 1, TIF: '1' },
+  StrategyId: strategyId,
+  OrderType: '2',
+  Limit: 50,
+  Side: '1',
+  OrderQuantity: 1,
+  TIF: '1',
   PlatformSymbol: apple,
 }
 
@@ -80,8 +85,15 @@ describe('what a caller may not see', () => {
     }
     const counts = await Promise.all(everybody.map(async (citizen) => [citizen, await seen(citizen)]))
     expect(Object.fromEntries(counts)).toEqual({
-      ...{ owner: 1, holder: 1, westAdmin: 1, northAdmin: 1, operator: 1 },
-      ...{ neighbour: 0, stranger: 0, eastAdmin: 0, southAdmin: 0 },
+      owner: 1,
+      holder: 1,
+      westAdmin: 1,
+      northAdmin: 1,
+      operator: 1,
+      neighbour: 0,
+      stranger: 0,
+      eastAdmin: 0,
+      southAdmin: 0,
     })
   })
 })

@@ -43,13 +43,14 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
 
   test('GetAutotradedStrategies and GetAutotraders show the setup', async () => {
     const row = {
-      ...{
-        PersonId: own(town).PersonId,
-        Account: holderAccount,
-        ScalingPercentage: 100,
-        StrategyId: town.strategyId,
-      },
-      ...{ StrategyName: 'Trend', BrokerId: 1, BrokerName: 'Scripted', StartDate: '2024-03-12T14:00:00Z' },
+      PersonId: own(town).PersonId,
+      Account: holderAccount,
+      ScalingPercentage: 100,
+      StrategyId: town.strategyId,
+      StrategyName: 'Trend',
+      BrokerId: 1,
+      BrokerName: 'Scripted',
+      StartDate: '2024-03-12T14:00:00Z',
     }
     const { PersonId } = own(town)
     expect(resultsOf(await held(town, 'GetAutotradedStrategies', { PersonId }))).toMatchObject([row])
@@ -69,15 +70,18 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
     const [row, second] = resultsOf(answer)
     expect(second).toBeUndefined()
     expect(row).toMatchObject({
-      ...{ Account: holderAccount, StrategyId: town.strategyId, ScalingPercentage: 100, EnabledStocks: true },
-      ...{
-        StocksLong: true,
-        StocksShort: true,
-        EnabledFutures: false,
-        FuturesLong: false,
-        IsSyncEnabled: true,
-      },
-      ...{ IsAutotradeDisabled: false, AccountType: 0, Currency: 'USD' },
+      Account: holderAccount,
+      StrategyId: town.strategyId,
+      ScalingPercentage: 100,
+      EnabledStocks: true,
+      StocksLong: true,
+      StocksShort: true,
+      EnabledFutures: false,
+      FuturesLong: false,
+      IsSyncEnabled: true,
+      IsAutotradeDisabled: false,
+      AccountType: 0,
+      Currency: 'USD',
     })
     const modified = answer.headers['last-modified'] ?? ''
     const same = await held(town, 'GetAutotradeSettings', own(town), { 'if-modified-since': modified })
@@ -181,8 +185,13 @@ describe.each(dialects)('AutoSync in the dialect %s', (dialect) => {
     const [row, second] = resultsOf(await report({ ...own(town), StrategyId: town.strategyId }))
     expect(second).toBeUndefined()
     expect(row).toMatchObject({
-      ...{ Account: holderAccount, StrategyId: town.strategyId, AccountQuantity: 100, StrategyQuantity: 100 },
-      ...{ ScaledQuantity: 100, InSync: true, ReportType: 1 },
+      Account: holderAccount,
+      StrategyId: town.strategyId,
+      AccountQuantity: 100,
+      StrategyQuantity: 100,
+      ScaledQuantity: 100,
+      InSync: true,
+      ReportType: 1,
       AutotradeSettings: { StrategyId: town.strategyId },
     })
     expect(row?.[symbolMember(dialect)]).toMatchObject({ FullSymbol: 'AAPL' })

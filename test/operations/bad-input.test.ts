@@ -174,7 +174,8 @@ const dated = offered.filter(({ members }) => 'StartDate' in members && 'EndDate
 test.each(dated)('$host $name: an end before its start', async ({ method, path, key, example }) => {
   const query = new URLSearchParams({
     ...Object.fromEntries(Object.entries(example).map(([member, value]) => [member, String(value)])),
-    ...{ StartDate: '2024-03-12T14:00:00Z', EndDate: '2024-03-12T13:59:59Z' },
+    StartDate: '2024-03-12T14:00:00Z',
+    EndDate: '2024-03-12T13:59:59Z',
   })
   const answer = await call(town.platform.url, `${path}?${query}`, { method, key })
   expect([answer.status, faultsOf(answer)]).toEqual([400, [expect.stringMatching(/ (StartDate|EndDate)$/)]])

@@ -61,17 +61,29 @@ describe('a paid subscription', () => {
 
   test('is shown with the fields of each host', async () => {
     const common = {
-      ...{ PersonId: customer.personId, StrategyId: strategyId, StrategyName: 'Trend' },
-      ...{ IsSimulation: false, IsPaperTrade: false, IsAlive: true },
-      ...{ StartDate: at(0), EndDate: at(30), MonthlyCost: 99.99 },
+      PersonId: customer.personId,
+      StrategyId: strategyId,
+      StrategyName: 'Trend',
+      IsSimulation: false,
+      IsPaperTrade: false,
+      IsAlive: true,
+      StartDate: at(0),
+      EndDate: at(30),
+      MonthlyCost: 99.99,
     }
     const { Id, ...gen } = (await subscribed(customer, '/gen'))[0] ?? {}
     expect(Id).toEqual(expect.any(Number))
     expect(gen).toEqual(common)
     expect((await subscribed(customer, '/wl'))[0]).toEqual({ Id, ...common, NextChargeDate: at(30) })
     expect((await subscribed())[0]).toEqual({
-      ...{ Id, ...common, NextChargeDate: at(30), NextBillingPrice: 99.99 },
-      ...{ BillingInterval: 'day', BillingIntervalCount: 30, IsCancelPending: false, BillingFailureCount: 0 },
+      Id,
+      ...common,
+      NextChargeDate: at(30),
+      NextBillingPrice: 99.99,
+      BillingInterval: 'day',
+      BillingIntervalCount: 30,
+      IsCancelPending: false,
+      BillingFailureCount: 0,
     })
   })
 
@@ -177,8 +189,12 @@ describe('payments that fail', () => {
     await passTo(30)
     expect(await subscribed()).toMatchObject([
       {
-        ...{ IsAlive: true, BillingFailureCount: 1, LastBillingFailureReason: 'card expired' },
-        ...{ LastBillingFailureAt: at(30), EndDate: at(60), NextChargeDate: at(60) },
+        IsAlive: true,
+        BillingFailureCount: 1,
+        LastBillingFailureReason: 'card expired',
+        LastBillingFailureAt: at(30),
+        EndDate: at(60),
+        NextChargeDate: at(60),
       },
     ])
     await passTo(34)

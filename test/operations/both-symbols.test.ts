@@ -5,8 +5,11 @@ import { faultsOf, resultsOf } from '../support/http.ts'
 import { apple, buildTown } from './support/town.ts'
 
 const exchangeSymbol = {
-  ...{ Symbol: 'AAPL', Currency: 'USD', SecurityExchange: 'DEFAULT' },
-  ...{ SecurityType: 'CS', PriceMultiplier: 1 },
+  Symbol: 'AAPL',
+  Currency: 'USD',
+  SecurityExchange: 'DEFAULT',
+  SecurityType: 'CS',
+  PriceMultiplier: 1,
 }
 const town = await buildTown('compat')
 await town.door('/instruments', [{ symbol: 'My Index', securityType: 'CS' }])

@@ -88,8 +88,13 @@ test('a trade becomes a filled market order of its side, quantity and price, and
   const [order, second] = await orders()
   expect(second).toBeUndefined()
   expect(order).toMatchObject({
-    ...{ StrategyId: fed, SignalType: 4, Side: '1', OrderType: '1', OrderStatus: '2' },
-    ...{ OrderQuantity: 30, FilledQuantity: 30 },
+    StrategyId: fed,
+    SignalType: 4,
+    Side: '1',
+    OrderType: '1',
+    OrderStatus: '2',
+    OrderQuantity: 30,
+    FilledQuantity: 30,
   })
   expect(await positions()).toMatchObject([{ Quantity: 30, AvgPx: 99.5 }])
   const [copy] = resultsOf(

@@ -15,7 +15,11 @@ async function tradeOn(town: Town, dialect: Dialect) {
   const { door, strategyId, people } = town
   const order = async (symbol: string, side: '1' | '2', quantity: number) => {
     const Order = {
-      ...{ StrategyId: strategyId, OrderType: '1', Side: side, OrderQuantity: quantity, TIF: '1' },
+      StrategyId: strategyId,
+      OrderType: '1',
+      Side: side,
+      OrderQuantity: quantity,
+      TIF: '1',
       [symbolMember(dialect)]: { FullSymbol: symbol, SymbolType: 'stock' },
     }
     const answer = await town.ask('NewStrategyOrder', { Order }, { key: people.owner.key })
@@ -47,28 +51,54 @@ test.each(dialects)('in %s every member of a trade is shown, the last closed fir
   const symbols = (name: string) => ({
     [symbolMember(dialect)]: { FullSymbol: name, SymbolType: 'stock', Description: name },
     ExchangeSymbol: {
-      ...{ Symbol: name, Currency: 'USD', SecurityExchange: 'DEFAULT', SecurityType: 'CS' },
+      Symbol: name,
+      Currency: 'USD',
+      SecurityExchange: 'DEFAULT',
+      SecurityType: 'CS',
       PriceMultiplier: 1,
     },
   })
   const rows = resultsOf(await list(town))
   expect(rows).toEqual([
     {
-      ...{ Id: over, TradeId: over, StrategyId: town.strategyId },
-      ...{ OpenDate: '2024-03-12T14:02:00Z', CloseDate: '2024-03-12T14:03:00Z' },
-      ...{ AvgOpenFillPrice: 10, AvgCloseFillPrice: 9, OpenedQuantity: 5, ClosedQuantity: 5 },
-      ...{ OpenSide: '2', CloseSide: '1', ProfitLoss: 5, Commission: 0, ...symbols('OVER') },
+      Id: over,
+      TradeId: over,
+      StrategyId: town.strategyId,
+      OpenDate: '2024-03-12T14:02:00Z',
+      CloseDate: '2024-03-12T14:03:00Z',
+      AvgOpenFillPrice: 10,
+      AvgCloseFillPrice: 9,
+      OpenedQuantity: 5,
+      ClosedQuantity: 5,
+      OpenSide: '2',
+      CloseSide: '1',
+      ProfitLoss: 5,
+      Commission: 0,
+      ...symbols('OVER'),
     },
     {
-      ...{ Id: under, TradeId: under, StrategyId: town.strategyId },
-      ...{ OpenDate: '2024-03-12T14:00:00Z', CloseDate: '2024-03-12T14:02:00Z' },
-      ...{ AvgOpenFillPrice: 54.2577, AvgCloseFillPrice: 56.1415, OpenedQuantity: 80, ClosedQuantity: 80 },
-      ...{ OpenSide: '1', CloseSide: '2', ProfitLoss: 150.7, Commission: 0, MaxDrawdown: -175.82 },
+      Id: under,
+      TradeId: under,
+      StrategyId: town.strategyId,
+      OpenDate: '2024-03-12T14:00:00Z',
+      CloseDate: '2024-03-12T14:02:00Z',
+      AvgOpenFillPrice: 54.2577,
+      AvgCloseFillPrice: 56.1415,
+      OpenedQuantity: 80,
+      ClosedQuantity: 80,
+      OpenSide: '1',
+      CloseSide: '2',
+      ProfitLoss: 150.7,
+      Commission: 0,
+      MaxDrawdown: -175.82,
       MaxDrawdown_DateCalculated: '2024-03-12T14:02:00Z',
-      ...{ MaxDrawdown_WorstPrice: 52.06, MaxDrawdown_WorstPriceDate: '2024-03-12T14:01:00Z' },
+      MaxDrawdown_WorstPrice: 52.06,
+      MaxDrawdown_WorstPriceDate: '2024-03-12T14:01:00Z',
       // The town's strategy holds 100 AAPL, bought at 100 and marked at 99.99.
-      ...{ MaxDrawdown_StrategyEquity: 99_823.18, MaxDrawdown_EntryPrice: 54.2577 },
-      ...{ MaxDrawdown_OpenQuantity: 80, ...symbols('UNDER') },
+      MaxDrawdown_StrategyEquity: 99_823.18,
+      MaxDrawdown_EntryPrice: 54.2577,
+      MaxDrawdown_OpenQuantity: 80,
+      ...symbols('UNDER'),
     },
   ])
 })

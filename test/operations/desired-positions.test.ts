@@ -53,7 +53,9 @@ const held = async () => {
 }
 const order = async (symbol: string, terms: object): Promise<number> => {
   const Order = {
-    ...{ StrategyId: strategyId, TIF: '1', PlatformSymbol: { FullSymbol: symbol, SymbolType: 'stock' } },
+    StrategyId: strategyId,
+    TIF: '1',
+    PlatformSymbol: { FullSymbol: symbol, SymbolType: 'stock' },
     ...terms,
   }
   const answer = await town.ask('NewStrategyOrder', { Order }, { key })
@@ -159,11 +161,21 @@ describe('from what is held to what is wanted', () => {
       NewSignals: [
         {
           SignalId: expect.any(Number),
-          ...{ OrderStatus: '0', OrderType: '1', Side: '1', OpenClose: 'O', OrderQuantity: 3, TIF: '1' },
-          ...{ FilledQuantity: 0, AvgFillPrice: 0, PostedDate: '2024-03-12T14:00:00Z' },
+          OrderStatus: '0',
+          OrderType: '1',
+          Side: '1',
+          OpenClose: 'O',
+          OrderQuantity: 3,
+          TIF: '1',
+          FilledQuantity: 0,
+          AvgFillPrice: 0,
+          PostedDate: '2024-03-12T14:00:00Z',
           PlatformSymbol: { FullSymbol: 'A', SymbolType: 'stock', Description: 'A' },
           ExchangeSymbol: {
-            ...{ Symbol: 'A', Currency: 'USD', SecurityExchange: 'DEFAULT', SecurityType: 'CS' },
+            Symbol: 'A',
+            Currency: 'USD',
+            SecurityExchange: 'DEFAULT',
+            SecurityType: 'CS',
             PriceMultiplier: 1,
           },
         },
@@ -253,7 +265,9 @@ describe('to the other side', () => {
       ParentSignalId?: number
     }>(await town.ask('GetStrategyActiveOrders', { StrategyIds: strategyId }, { key })).map(
       ({ Id, OpenClose, OrderQuantity, OrderStatus, ParentSignalId }) => ({
-        ...{ Id, is: `${OpenClose} ${OrderQuantity} ${OrderStatus}`, after: ParentSignalId },
+        Id,
+        is: `${OpenClose} ${OrderQuantity} ${OrderStatus}`,
+        after: ParentSignalId,
       }),
     )
 

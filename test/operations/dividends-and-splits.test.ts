@@ -42,7 +42,11 @@ test('a dividend is cash of its own day, a split changes no value, and both fini
   await door('/quotes', [{ symbol: 'AAPL', bid: 53, ask: 53 }])
   await door('/clock', { now: '2024-03-14T20:00:00Z' })
   const Order = {
-    ...{ StrategyId: strategyId, OrderType: '1', Side: '2', OrderQuantity: 200, TIF: '1' },
+    StrategyId: strategyId,
+    OrderType: '1',
+    Side: '2',
+    OrderQuantity: 200,
+    TIF: '1',
     [symbolMember('native')]: { FullSymbol: 'AAPL', SymbolType: 'stock' },
   }
   await door('/clock', { now: '2024-03-15T14:00:00Z' })
@@ -126,7 +130,11 @@ test('splits that come to nothing together leave books that add up', async () =>
   const lonely = town.lonelyStrategyId
   await door('/quotes', [{ symbol: 'AAPL', bid: 37, ask: 37 }])
   const Order = {
-    ...{ StrategyId: lonely, OrderType: '1', Side: '1', OrderQuantity: 8, TIF: '1' },
+    StrategyId: lonely,
+    OrderType: '1',
+    Side: '1',
+    OrderQuantity: 8,
+    TIF: '1',
     [symbolMember('native')]: { FullSymbol: 'AAPL', SymbolType: 'stock' },
   }
   expect((await town.ask('NewStrategyOrder', { Order }, { key: people.owner.key })).status).toBe(200)

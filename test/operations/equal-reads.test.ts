@@ -37,7 +37,10 @@ test('in the same words by many people, each as far as his rights go', async () 
 test('the same words by the same caller, from the same place and about the same age, are one question', async () => {
   let asked = 0
   const run = createRunner({
-    ...{ db: platform.db, clock: { now: () => 0 }, secrets, environment: 'T' },
+    db: platform.db,
+    clock: { now: () => 0 },
+    secrets,
+    environment: 'T',
     handlers: {
       GetBrokers: {
         many: async (_, calls) => {
@@ -51,8 +54,13 @@ test('the same words by the same caller, from the same place and about the same 
   })
   const compiled = compileRow(rows.GetBrokers, 'Gen', 'native')
   const caller = (keyId: string): Caller => ({
-    ...{ accessKeyId: 1, keyId, personId: people.owner.personId, role: 'user', siteId: 1 },
-    ...{ siteKind: 'platform', permissions: null },
+    accessKeyId: 1,
+    keyId,
+    personId: people.owner.personId,
+    role: 'user',
+    siteId: 1,
+    siteKind: 'platform',
+    permissions: null,
   })
   type Call = Parameters<typeof run>[0]
   const usual: Call = {
@@ -84,7 +92,10 @@ test('the same words by the same caller, from the same place and about the same 
 test('a report on a site is not begun for who has no right to it', async () => {
   let begun = 0
   const run = createRunner({
-    ...{ db: platform.db, clock: { now: () => 0 }, secrets, environment: 'T' },
+    db: platform.db,
+    clock: { now: () => 0 },
+    secrets,
+    environment: 'T',
     handlers: {
       GetWlInstrumentationExport: {
         many: async (_, calls) => {
@@ -98,8 +109,13 @@ test('a report on a site is not begun for who has no right to it', async () => {
   const from = { host: 'WL', dialect: 'native', requestId: 'r', origin: 'http://one' } as const
   const statusFor = async (role: Caller['role']) => {
     const caller: Caller = {
-      ...{ accessKeyId: 1, keyId: role, personId: people.operator.personId, role, siteId: 1 },
-      ...{ siteKind: 'platform', permissions: null },
+      accessKeyId: 1,
+      keyId: role,
+      personId: people.operator.personId,
+      role,
+      siteId: 1,
+      siteKind: 'platform',
+      permissions: null,
     }
     const params = { WhiteLabelSiteId: sites.west }
     const call = { operation: 'GetWlInstrumentationExport', compiled, params, caller, ...from } as const

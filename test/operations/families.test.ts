@@ -25,9 +25,14 @@ const clock = (now: string) => town.door('/clock', { now })
 const variant = async (more: Partial<NewVariant> = {}): Promise<number | string> => {
   const made = await town.platform.db.transaction((tx) =>
     insertVariant(tx, {
-      ...{ parentId: town.strategyId, ownerPersonId: town.people.westAdmin.personId, name: 'Half' },
-      ...{ scalingPercentage: 50, securityTypes: ['CS'], startingCash: undefined },
-      ...{ createdAt: Date.parse(townStart), ...more },
+      parentId: town.strategyId,
+      ownerPersonId: town.people.westAdmin.personId,
+      name: 'Half',
+      scalingPercentage: 50,
+      securityTypes: ['CS'],
+      startingCash: undefined,
+      createdAt: Date.parse(townStart),
+      ...more,
     }),
   )
   await quote(100)
@@ -62,12 +67,17 @@ const audit = async () =>
 describe('a site without variants', () => {
   test('is in order', async () => {
     expect(await status()).toEqual({
-      ...{ FamilyGuid: 0, VariantGuid: 0, WhiteLabelSiteId: town.sites.west },
-      ...{ WhiteLabelSiteName: 'west', Ok: '1' },
+      FamilyGuid: 0,
+      VariantGuid: 0,
+      WhiteLabelSiteId: town.sites.west,
+      WhiteLabelSiteName: 'west',
+      Ok: '1',
       DriftGraceSecs: 30,
       Summary: { VariantRows: 0, ActiveExceptionCount: 0, VariantsWithInSync: 0 },
       ExceptionSummary: { ActiveExceptionCount: 0 },
-      ...{ SyncSummary: [], SyncDetails: [], Exceptions: [] },
+      SyncSummary: [],
+      SyncDetails: [],
+      Exceptions: [],
     })
   })
 })
@@ -106,8 +116,14 @@ describe('a variant', () => {
     const signal = await order({ OrderType: '2', Side: '1', OrderQuantity: 20, Limit: 80 })
     expect(await working()).toContainEqual(['1', 'O', '2', 10, 80])
     const Order = {
-      ...{ StrategyId: town.strategyId, TIF: '1', PlatformSymbol: apple, OrderType: '2', Side: '1' },
-      ...{ OrderQuantity: 40, Limit: 85, CancelReplaceSignalId: signal },
+      StrategyId: town.strategyId,
+      TIF: '1',
+      PlatformSymbol: apple,
+      OrderType: '2',
+      Side: '1',
+      OrderQuantity: 40,
+      Limit: 85,
+      CancelReplaceSignalId: signal,
     }
     const key = town.people.owner.key
     const replaced = await town.ask('ReplaceStrategyOrder', { Order }, { key })
@@ -184,10 +200,17 @@ describe('a variant', () => {
 describe('what differs', () => {
   test('is told per variant, and per symbol of one that is named', async () => {
     const detail = {
-      ...{ VariantGuid: half, Symbol: 'AAPL', ParentQuantity: 50, VariantQuantity: 25, ExpectedQuantity: 25 },
+      VariantGuid: half,
+      Symbol: 'AAPL',
+      ParentQuantity: 50,
+      VariantQuantity: 25,
+      ExpectedQuantity: 25,
     }
     expect(await status({ VariantGuid: half, FamilyGuid: town.strategyId })).toMatchObject({
-      ...{ FamilyGuid: town.strategyId, VariantGuid: half, SyncDetails: [detail], Exceptions: [] },
+      FamilyGuid: town.strategyId,
+      VariantGuid: half,
+      SyncDetails: [detail],
+      Exceptions: [],
     })
     expect(await status({ FamilyGuid: town.lonelyStrategyId })).toMatchObject({ SyncSummary: [] })
     expect(await status({ VariantGuid: town.strategyId })).toMatchObject({ SyncSummary: [] })
@@ -201,10 +224,15 @@ describe('what differs', () => {
     expect(await positions(poor)).toEqual([])
     await clock('2024-03-12T14:10:20Z')
     const exception = {
-      ...{ VariantGuid: poor, Symbol: 'AAPL', ParentQuantity: 50, VariantQuantity: 0, ExpectedQuantity: 25 },
+      VariantGuid: poor,
+      Symbol: 'AAPL',
+      ParentQuantity: 50,
+      VariantQuantity: 0,
+      ExpectedQuantity: 25,
     }
     expect(await status()).toMatchObject({
-      ...{ Ok: '1', Summary: { VariantRows: 2, ActiveExceptionCount: 0, VariantsWithInSync: 1 } },
+      Ok: '1',
+      Summary: { VariantRows: 2, ActiveExceptionCount: 0, VariantsWithInSync: 1 },
       SyncSummary: [
         { VariantGuid: half, InSync: true, DriftSecs: 0 },
         { VariantGuid: poor, InSync: false, DriftSecs: 20 },
@@ -212,8 +240,12 @@ describe('what differs', () => {
       Exceptions: [],
     })
     expect(await status({ DriftGrace: 19 })).toMatchObject({
-      ...{ Ok: '0', DriftGraceSecs: 19, Summary: { ActiveExceptionCount: 1 }, SyncDetails: [] },
-      ...{ ExceptionSummary: { ActiveExceptionCount: 1 }, Exceptions: [exception] },
+      Ok: '0',
+      DriftGraceSecs: 19,
+      Summary: { ActiveExceptionCount: 1 },
+      SyncDetails: [],
+      ExceptionSummary: { ActiveExceptionCount: 1 },
+      Exceptions: [exception],
     })
     await clock('2024-03-12T14:10:31Z')
     expect(await status()).toMatchObject({ Ok: '0', Exceptions: [exception] })
@@ -240,8 +272,13 @@ describe('what a split makes differ', () => {
     const add = (name: string, startingCash?: string) =>
       other.platform.db.transaction((tx) =>
         insertVariant(tx, {
-          ...{ parentId, ownerPersonId: people.westAdmin.personId, name, scalingPercentage: 50 },
-          ...{ securityTypes: ['CS'], startingCash, createdAt: Date.parse(townStart) },
+          parentId,
+          ownerPersonId: people.westAdmin.personId,
+          name,
+          scalingPercentage: 50,
+          securityTypes: ['CS'],
+          startingCash,
+          createdAt: Date.parse(townStart),
         }),
       )
     const made = await add('Half')

@@ -47,7 +47,11 @@ beforeEach(async () => {
   await follow()
   await ask('/gen/Strategies/NewStrategyOrder', owner, {
     Order: {
-      ...{ StrategyId: strategyId, OrderType: '1', TIF: '1', Side: '1', OrderQuantity: 100 },
+      StrategyId: strategyId,
+      OrderType: '1',
+      TIF: '1',
+      Side: '1',
+      OrderQuantity: 100,
       PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock' },
     },
   })

@@ -16,8 +16,13 @@ const quote = (price: number) =>
 
 const stock = { symbol: 'AAPL', securityType: 'CS' }
 const option = {
-  ...{ symbol: 'AAPL2419D200', securityType: 'OPT', underlying: 'AAPL', pointValue: 1 },
-  ...{ strike: 200, putOrCall: 1, expiry: '2024-04-19' },
+  symbol: 'AAPL2419D200',
+  securityType: 'OPT',
+  underlying: 'AAPL',
+  pointValue: 1,
+  strike: 200,
+  putOrCall: 1,
+  expiry: '2024-04-19',
 }
 
 /** Bought at 100, stopped and settled at 120; `restarts`: the next setup begins in the same term and holds nothing. */

@@ -34,13 +34,22 @@ beforeEach(async () => {
 describe('the fee on gains', () => {
   const setFee = (performanceFee: number) =>
     changeStrategy(db.write, {
-      ...{ strategyId, performanceFee, isPrivate: undefined, monthlyCost: undefined },
-      ...{ isResellable: undefined, noSubsAllowed: undefined, changedAt: Date.UTC(2024, 2, 12) },
+      strategyId,
+      performanceFee,
+      isPrivate: undefined,
+      monthlyCost: undefined,
+      isResellable: undefined,
+      noSubsAllowed: undefined,
+      changedAt: Date.UTC(2024, 2, 12),
     })
   const trade = (Side: '1' | '2', OrderQuantity: number) =>
     ask('/gen/Strategies/NewStrategyOrder', owner, {
       Order: {
-        ...{ StrategyId: strategyId, OrderType: '1', TIF: '1', Side, OrderQuantity },
+        StrategyId: strategyId,
+        OrderType: '1',
+        TIF: '1',
+        Side,
+        OrderQuantity,
         PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock' },
       },
     })

@@ -12,7 +12,11 @@ await town.door('/instruments', [
 
 const order = (symbol: object, terms: object = {}): Promise<Answer> => {
   const Order = {
-    ...{ StrategyId: town.lonelyStrategyId, OrderType: '1', Side: '1', OrderQuantity: 1, TIF: '1' },
+    StrategyId: town.lonelyStrategyId,
+    OrderType: '1',
+    Side: '1',
+    OrderQuantity: 1,
+    TIF: '1',
     ...symbol,
     ...terms,
   }
@@ -62,8 +66,12 @@ describe('what is made when the first order takes it (it is March 2024)', () => 
       'an option as exchanges write it',
       {
         ExchangeSymbol: {
-          ...{ Symbol: 'AAPL', Currency: 'USD', SecurityType: 'OPT' },
-          ...{ MaturityMonthYear: '20240621', PutOrCall: '0', StrikePrice: 187.5 },
+          Symbol: 'AAPL',
+          Currency: 'USD',
+          SecurityType: 'OPT',
+          MaturityMonthYear: '20240621',
+          PutOrCall: '0',
+          StrikePrice: 187.5,
         },
       },
       'AAPL2421R187.5',

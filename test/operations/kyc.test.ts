@@ -103,8 +103,14 @@ describe('what is known of a person', () => {
     expect(score?.Started).toBeDefined()
     expect(resultsOf(await ask('GetKYCInfo', { UserToken }, 'northAdmin', 'Geo'))).toEqual([
       {
-        ...{ Id: 1, PersonId: personId, ...sent, PhotoId2: png, IsPhoneVerified: false },
-        ...{ WhiteLabelSiteId: sites.west, GeoSite: 'north', SiteURL: 'https://west.example' },
+        Id: 1,
+        PersonId: personId,
+        ...sent,
+        PhotoId2: png,
+        IsPhoneVerified: false,
+        WhiteLabelSiteId: sites.west,
+        GeoSite: 'north',
+        SiteURL: 'https://west.example',
       },
     ])
   })

@@ -11,7 +11,11 @@ const trade = (Side: '1' | '2', OrderQuantity: number) =>
     'NewStrategyOrder',
     {
       Order: {
-        ...{ StrategyId: town.strategyId, OrderType: '1', Side, OrderQuantity, TIF: '0' },
+        StrategyId: town.strategyId,
+        OrderType: '1',
+        Side,
+        OrderQuantity,
+        TIF: '0',
         PlatformSymbol: apple,
       },
     },

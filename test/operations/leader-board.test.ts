@@ -73,10 +73,16 @@ test('the details carry score, suggested capital and what live accounts follow w
     resultsOf(await ask('GetStrategyDetails', { StrategyId }, { key: people.owner.key }))[0]
   // The owner has one other strategy: 1000 x 3/6 x 1/2 x 1/2 / 1.1. The holder follows at 100 percent.
   expect(await detailsOf(strategyId)).toMatchObject({
-    ...{ Score: 114, SuggestedCapital: 144_000, AUM: 120_000, AUM_NumberOfAccounts: 1 },
+    Score: 114,
+    SuggestedCapital: 144_000,
+    AUM: 120_000,
+    AUM_NumberOfAccounts: 1,
   })
   expect(await detailsOf(lonelyStrategyId)).toMatchObject({
-    ...{ Score: 0, SuggestedCapital: 100_000, AUM: 0, AUM_NumberOfAccounts: 0 },
+    Score: 0,
+    SuggestedCapital: 100_000,
+    AUM: 0,
+    AUM_NumberOfAccounts: 0,
   })
 })
 

@@ -28,7 +28,12 @@ const bid = (Limit: number) =>
     'NewStrategyOrder',
     {
       Order: {
-        ...{ StrategyId: town.strategyId, OrderType: '2', Side: '1', OrderQuantity: 1, TIF: '1', Limit },
+        StrategyId: town.strategyId,
+        OrderType: '2',
+        Side: '1',
+        OrderQuantity: 1,
+        TIF: '1',
+        Limit,
         PlatformSymbol: apple,
       },
     },

@@ -14,7 +14,12 @@ const order = () =>
     'NewStrategyOrder',
     {
       Order: {
-        ...{ StrategyId, OrderType: '2', Limit: 1, Side: '1', OrderQuantity: 1, TIF: '1' },
+        StrategyId,
+        OrderType: '2',
+        Limit: 1,
+        Side: '1',
+        OrderQuantity: 1,
+        TIF: '1',
         PlatformSymbol: { FullSymbol: 'AAPL2421F190', SymbolType: 'option' },
       },
     },

@@ -10,8 +10,15 @@ const { db } = town.platform
 
 /** The owner's exit at this price, in the place of another. */
 const exit = (limit: number, replaces?: number) => ({
-  ...{ StrategyId: town.strategyId, OrderType: '2', Side: '2', OpenClose: 'C', OrderQuantity: 100, TIF: '1' },
-  ...{ Limit: limit, PlatformSymbol: apple, ...(replaces && { CancelReplaceSignalId: replaces }) },
+  StrategyId: town.strategyId,
+  OrderType: '2',
+  Side: '2',
+  OpenClose: 'C',
+  OrderQuantity: 100,
+  TIF: '1',
+  Limit: limit,
+  PlatformSymbol: apple,
+  ...(replaces && { CancelReplaceSignalId: replaces }),
 })
 
 test('a price that its strategy changes at the same moment is not changed a second time', async () => {

@@ -85,8 +85,14 @@ test('is delivered by an option that ends', async () => {
   const before = Number(await worth())
   await door('/instruments', [
     {
-      ...{ symbol: 'AAPL2415C45', securityType: 'OPT', pointValue: 100, underlying: 'AAPL', putOrCall: 1 },
-      ...{ strike: 45, expiry: '2024-03-15', settlement: 'physical' },
+      symbol: 'AAPL2415C45',
+      securityType: 'OPT',
+      pointValue: 100,
+      underlying: 'AAPL',
+      putOrCall: 1,
+      strike: 45,
+      expiry: '2024-03-15',
+      settlement: 'physical',
     },
   ])
   await quote('AAPL2415C45', 6)

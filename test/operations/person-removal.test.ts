@@ -17,7 +17,10 @@ const remove = (personId: number) => db.transaction((tx) => removePerson(tx, per
 const mine = (key: string) => ({ key, host: 'WL' }) as const
 
 const wishOf = (personId: number, Account: string) => ({
-  ...{ Account, PersonId: personId, StrategyId: strategyId, StocksEnabled: true },
+  Account,
+  PersonId: personId,
+  StrategyId: strategyId,
+  StocksEnabled: true,
 })
 
 describe('what runs is named and goes on', () => {
@@ -121,8 +124,14 @@ describe('somebody of whom nothing runs any more', () => {
     expect(await isKnown()).toEqual([false])
     const { email } = await db.read.one<{ email: string }>`select email from person where id = ${personId}`
     const profile = {
-      ...{ FirstName: 'H', LastName: 'H', ScreenName: 'again', Email: email.toUpperCase(), Language: 'eng' },
-      ...{ Password: 'a long sentence of hers', CountryCode: 'US', DivisionCode: 'US-NY' },
+      FirstName: 'H',
+      LastName: 'H',
+      ScreenName: 'again',
+      Email: email.toUpperCase(),
+      Language: 'eng',
+      Password: 'a long sentence of hers',
+      CountryCode: 'US',
+      DivisionCode: 'US-NY',
     }
     const add = async () => (await ask('AddProfile', profile, mine(people.westAdmin.key))).status
     expect(await add()).toBe(200)

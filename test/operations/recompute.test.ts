@@ -60,11 +60,12 @@ test('every figure follows from the listings, and equity from its parts', async 
           await door('/quotes', [{ symbol: 'X', bid: price / 100, ask: price / 100 }])
           if (change !== 0) {
             const Order = {
-              ...{ StrategyId: strategyId, OrderType: '1', Side: change > 0 ? '1' : '2', TIF: '1' },
-              ...{
-                OrderQuantity: Math.abs(change),
-                PlatformSymbol: { FullSymbol: 'X', SymbolType: 'stock' },
-              },
+              StrategyId: strategyId,
+              OrderType: '1',
+              Side: change > 0 ? '1' : '2',
+              TIF: '1',
+              OrderQuantity: Math.abs(change),
+              PlatformSymbol: { FullSymbol: 'X', SymbolType: 'stock' },
             }
             expect((await ask('NewStrategyOrder', { Order }, { key })).status).toBe(200)
             held += change
@@ -89,7 +90,10 @@ test('every figure follows from the listings, and equity from its parts', async 
         expect(details.Cash).toBe(cash / 100)
         expect(details.ModelAccountValue).toBe(expected.at(-1))
         const figures = plainEquity({
-          ...{ startDate: '2024-03-12', startingCash: 100_000, equity, riskFreeAnnual: 0 },
+          startDate: '2024-03-12',
+          startingCash: 100_000,
+          equity,
+          riskFreeAnnual: 0,
           benchmark: benchmark.map(({ date, close: value }) => ({ date, value })),
         })
         for (const name of [

@@ -9,8 +9,14 @@ const { key } = town.people.owner
 
 const send = async (operation: 'NewStrategyOrder' | 'ReplaceStrategyOrder', terms: object) => {
   const Order = {
-    ...{ StrategyId, OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 1, TIF: '1' },
-    ...{ PlatformSymbol: apple, ...terms },
+    StrategyId,
+    OrderType: '2',
+    Limit: 50,
+    Side: '1',
+    OrderQuantity: 1,
+    TIF: '1',
+    PlatformSymbol: apple,
+    ...terms,
   }
   return resultsOf<{ SignalId: number }>(await town.ask(operation, { Order }, { key }))[0]
 }
@@ -27,8 +33,11 @@ test.each<[string, object]>([
   const second = await send('ReplaceStrategyOrder', { CancelReplaceSignalId, OrderQuantity: 100_000 })
   const rejected = await order(second?.SignalId)
   expect(rejected).toMatchObject({
-    ...{ OrderStatus: '8', RejectMessage: 'insufficient buying power', CancelReplaceSignalId },
-    ...{ OrderQuantity: 100_000, FilledQuantity: 0 },
+    OrderStatus: '8',
+    RejectMessage: 'insufficient buying power',
+    CancelReplaceSignalId,
+    OrderQuantity: 100_000,
+    FilledQuantity: 0,
   })
   expect([second, rejected].filter((shown) => shown && 'ParkedUntilDate' in shown)).toEqual([])
   expect(await order(first?.SignalId)).toEqual(before)

@@ -31,7 +31,12 @@ await door('/instruments', [
 ])
 await door('/quotes', [{ symbol: '@ESM24', bid: 5000, ask: 5000.25 }])
 const Order = {
-  ...{ StrategyId: futures, OrderType: '2', Limit: 100, Side: '1', OrderQuantity: 1, TIF: '1' },
+  StrategyId: futures,
+  OrderType: '2',
+  Limit: 100,
+  Side: '1',
+  OrderQuantity: 1,
+  TIF: '1',
   PlatformSymbol: { FullSymbol: '@ESM24', SymbolType: 'future' },
 }
 await ask('NewStrategyOrder', { Order }, { key: people.stranger.key })
@@ -46,8 +51,14 @@ const all = [strategyId, lonelyStrategyId, percent, futures, secret]
 test('a row has every member of the card, on each host its own', async () => {
   const [card] = resultsOf<Card>(await search({ StrategyName: 'Secret' }))
   const gen = {
-    ...{ Id: secret, StrategyId: secret, IsAlive: true, IsPrivate: true, StrategyName: 'Secret trend' },
-    ...{ StartDate: '2024-03-13T14:00:00Z', MonthlyCost: 99.5, StrategyOwnerId: people.holder.personId },
+    Id: secret,
+    StrategyId: secret,
+    IsAlive: true,
+    IsPrivate: true,
+    StrategyName: 'Secret trend',
+    StartDate: '2024-03-13T14:00:00Z',
+    MonthlyCost: 99.5,
+    StrategyOwnerId: people.holder.personId,
     SecurityTypesEnabled: { Stocks: true, Options: true, Futures: true, Forex: true },
     WhiteLabelSiteId: sites.west,
   }

@@ -69,8 +69,14 @@ test('a simulation shows no orders and follows the worth of its strategy', async
   await town.door('/quotes', [{ symbol: 'AAPL', bid: 109.99, ask: 110 }])
   const [row] = await results('westAdmin')
   expect(row).toMatchObject({
-    ...{ PersonId: personId, FirstName: 'neighbour', StrategyId: strategyId, StrategyName: 'Trend' },
-    ...{ StartDate: '2024-03-12T14:00:00Z', StartEquity: 99_999, EndEquity: 100_999, TotalDelta: 1000 },
+    PersonId: personId,
+    FirstName: 'neighbour',
+    StrategyId: strategyId,
+    StrategyName: 'Trend',
+    StartDate: '2024-03-12T14:00:00Z',
+    StartEquity: 99_999,
+    EndEquity: 100_999,
+    TotalDelta: 1000,
     ScalingFactor: 100,
   })
   expect(row?.TotalReturn).toBeCloseTo(1.00001, 5)

@@ -201,8 +201,14 @@ describe('prices', () => {
     await town.platform.db.write.run`
       update site_catalog set display_name = 'West One', markup = 1050 where strategy_id = ${one}`
     expect((await catalog()).find(({ StrategyId }) => StrategyId === one)).toEqual({
-      ...{ Id: expect.any(Number), StrategyId: one, OriginalName: 'One', DisplayName: 'West One' },
-      ...{ BaseMonthlyCost: 49.5, MarkupDollars: 10.5, SiteMonthlyCost: 60, IsAlive: true },
+      Id: expect.any(Number),
+      StrategyId: one,
+      OriginalName: 'One',
+      DisplayName: 'West One',
+      BaseMonthlyCost: 49.5,
+      MarkupDollars: 10.5,
+      SiteMonthlyCost: 60,
+      IsAlive: true,
     })
     const { stranger, owner, westAdmin } = town.people
     await town.door('/subscriptions', [
@@ -237,7 +243,10 @@ describe('prices', () => {
         await town.ask('GetAutotradePlans', {}, { key: town.people.westAdmin.key, host: 'WL' }),
       )[0]
     expect(await ask()).toEqual({
-      ...{ WhiteLabelSiteId: west, MonthlyPlans: [], AnnualPlans: [], FeePolicy: { Payer: 'none' } },
+      WhiteLabelSiteId: west,
+      MonthlyPlans: [],
+      AnnualPlans: [],
+      FeePolicy: { Payer: 'none' },
     })
     await town.platform.db.transaction((tx) =>
       tx.script(`

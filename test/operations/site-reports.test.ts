@@ -26,8 +26,14 @@ async function rest(
   more: object = {},
 ): Promise<{ signal: number; copy: string }> {
   const Order = {
-    ...{ StrategyId: town.strategyId, Side, OrderQuantity: quantity, TIF: '1', OrderType: '2' },
-    ...{ Limit: limit, PlatformSymbol: apple, ...more },
+    StrategyId: town.strategyId,
+    Side,
+    OrderQuantity: quantity,
+    TIF: '1',
+    OrderType: '2',
+    Limit: limit,
+    PlatformSymbol: apple,
+    ...more,
   }
   const placed = await town.ask('NewStrategyOrder', { Order }, { key: town.people.owner.key })
   const signal = resultsOf<{ SignalId: number }>(placed)[0]?.SignalId ?? 0
@@ -50,14 +56,19 @@ const quote = (price: number) =>
 const clock = (now: string) => town.door('/clock', { now })
 
 const none = {
-  ...{ TotalExceptionFills: 0, FavorableFillCount: 0, UnfavorableFillCount: 0, RthFillCount: 0 },
-  ...{ EthFillCount: 0 },
+  TotalExceptionFills: 0,
+  FavorableFillCount: 0,
+  UnfavorableFillCount: 0,
+  RthFillCount: 0,
+  EthFillCount: 0,
 }
 
 describe('fills that left their strategy', () => {
   test('fills beside the strategy’s are none', async () => {
     expect(one(await asked('GetRule575Status', {}))).toEqual({
-      ...{ ExceptionSummary: none, Exceptions: [], Rule575: [] },
+      ExceptionSummary: none,
+      Exceptions: [],
+      Rule575: [],
     })
   })
 
@@ -81,20 +92,38 @@ describe('fills that left their strategy', () => {
       Symbol: 'AAPL',
     }
     const summary = {
-      ...{ TotalExceptionFills: 2, FavorableFillCount: 1, UnfavorableFillCount: 1, RthFillCount: 1 },
-      ...{ EthFillCount: 1, AvgSlippageTicks: -2.5, MaxAbsSlippageTicks: 10, AvgDelaySec: 12_600 },
+      TotalExceptionFills: 2,
+      FavorableFillCount: 1,
+      UnfavorableFillCount: 1,
+      RthFillCount: 1,
+      EthFillCount: 1,
+      AvgSlippageTicks: -2.5,
+      MaxAbsSlippageTicks: 10,
+      AvgDelaySec: 12_600,
       P90DelaySec: 25_195,
     }
     expect(one(await asked('GetRule575Status', {}))).toEqual({
       ExceptionSummary: summary,
       Exceptions: [
         {
-          ...{ ...common, SignalId: better.signal, StrategyFillPrice: 94, AccountFillPrice: 93.9 },
-          ...{ SlippageTicks: -10, DelaySec: 25_195, Session: 'ETH', FilledUtc: '2024-03-12T21:00:00Z' },
+          ...common,
+          SignalId: better.signal,
+          StrategyFillPrice: 94,
+          AccountFillPrice: 93.9,
+          SlippageTicks: -10,
+          DelaySec: 25_195,
+          Session: 'ETH',
+          FilledUtc: '2024-03-12T21:00:00Z',
         },
         {
-          ...{ ...common, SignalId: worse.signal, StrategyFillPrice: 95, AccountFillPrice: 95.05 },
-          ...{ SlippageTicks: 5, DelaySec: 5, Session: 'RTH', FilledUtc: '2024-03-12T14:00:05Z' },
+          ...common,
+          SignalId: worse.signal,
+          StrategyFillPrice: 95,
+          AccountFillPrice: 95.05,
+          SlippageTicks: 5,
+          DelaySec: 5,
+          Session: 'RTH',
+          FilledUtc: '2024-03-12T14:00:05Z',
         },
       ],
       Rule575: [{ Group: 'Trend', ...summary }],
@@ -263,37 +292,60 @@ describe('the export', () => {
     const { holder, neighbour } = town.people
     const common = { PersonId: holder.personId, Account: holderAccount }
     expect(await exportOf()).toEqual({
-      ...{ WhiteLabelSiteId: town.sites.west, WhiteLabelSiteName: 'west' },
+      WhiteLabelSiteId: town.sites.west,
+      WhiteLabelSiteName: 'west',
       WhiteLabelSiteDomain: 'west.example',
       RequestedWindow: { FromWhen: start - 30 * 86_400, ToWhen: start, DaysBack: 30 },
       Filters: {},
       SessionEventSummary: { Sso: 1, Login: 2, Failed: 1 },
       SessionEvents: [
         {
-          ...{ Id: 3, PersonId: neighbour.personId, Kind: 'login', Outcome: 'success' },
+          Id: 3,
+          PersonId: neighbour.personId,
+          Kind: 'login',
+          Outcome: 'success',
           OccurredUtc: '2024-03-12T14:00:00Z',
         },
         {
-          ...{ Id: 2, PersonId: holder.personId, Kind: 'sso', Outcome: 'success' },
+          Id: 2,
+          PersonId: holder.personId,
+          Kind: 'sso',
+          Outcome: 'success',
           OccurredUtc: '2024-03-12T13:30:00Z',
         },
         {
-          ...{ Id: 1, PersonId: holder.personId, Kind: 'login', Outcome: 'failure', IPAddress: '192.0.2.1' },
+          Id: 1,
+          PersonId: holder.personId,
+          Kind: 'login',
+          Outcome: 'failure',
+          IPAddress: '192.0.2.1',
           OccurredUtc: '2024-03-12T13:00:00Z',
         },
       ],
       Autotrade: { Accounts: 1, Setups: 1, Disabled: 0 },
       Subscriptions: [
         {
-          ...{ Id: expect.any(Number), PersonId: holder.personId, StrategyId: town.strategyId, Cost: 0 },
-          ...{ IsSimulation: false, IsAlive: true, StartDate: townStart },
+          Id: expect.any(Number),
+          PersonId: holder.personId,
+          StrategyId: town.strategyId,
+          Cost: 0,
+          IsSimulation: false,
+          IsAlive: true,
+          StartDate: townStart,
         },
       ],
       AccountStability: [{ ...common, Connects: 1, Disconnects: 0, Disables: 0 }],
       Executions: [
         {
-          ...{ ...common, Id: expect.any(Number), StrategyId: town.strategyId, Symbol: 'AAPL', Side: '1' },
-          ...{ SignalId: town.signals.filled, Quantity: 100, AvgFillPrice: 100, ExecutedUtc: townStart },
+          ...common,
+          Id: expect.any(Number),
+          StrategyId: town.strategyId,
+          Symbol: 'AAPL',
+          Side: '1',
+          SignalId: town.signals.filled,
+          Quantity: 100,
+          AvgFillPrice: 100,
+          ExecutedUtc: townStart,
         },
       ],
       Summary: { SessionEvents: 3, Subscriptions: 1, Accounts: 1, Executions: 1 },
@@ -314,8 +366,12 @@ describe('the export', () => {
     const { neighbour } = town.people
     const ofNeighbour = await exportOf({ PersonId: neighbour.personId })
     expect(ofNeighbour).toMatchObject({
-      ...{ Filters: { PersonId: neighbour.personId }, Executions: [], Subscriptions: [] },
-      ...{ AccountStability: [], Summary: { SessionEvents: 1 }, Autotrade: { Accounts: 0 } },
+      Filters: { PersonId: neighbour.personId },
+      Executions: [],
+      Subscriptions: [],
+      AccountStability: [],
+      Summary: { SessionEvents: 1 },
+      Autotrade: { Accounts: 0 },
     })
     const ofLonely = await exportOf({ SystemId: town.lonelyStrategyId })
     expect(ofLonely).toMatchObject({ Executions: [], Subscriptions: [], Autotrade: { Setups: 0 } })
@@ -323,7 +379,8 @@ describe('the export', () => {
     const early = await exportOf({ FromWhen: start - 3600, ToWhen: start - 1800 })
     expect(listed(early, 'SessionEvents').map(({ Id }) => Id)).toEqual([2, 1])
     expect(early).toMatchObject({
-      ...{ Executions: [], AccountStability: [] },
+      Executions: [],
+      AccountStability: [],
       RequestedWindow: { FromWhen: start - 3600, ToWhen: start - 1800 },
     })
     expect(await exportOf({ ToWhen: 0 })).toMatchObject({ RequestedWindow: { FromWhen: 0, ToWhen: 0 } })
@@ -338,7 +395,9 @@ describe('the export', () => {
     })
     const { holder } = town.people
     const again = {
-      ...{ Account: holderAccount, PersonId: holder.personId, StrategyId: town.strategyId },
+      Account: holderAccount,
+      PersonId: holder.personId,
+      StrategyId: town.strategyId,
       StocksEnabled: true,
     }
     expect((await town.ask('StartAutotrade', again, { key: holder.key })).status).toBe(200)

@@ -11,8 +11,13 @@ const owned = (town: Town, operation: OperationName, params: object) =>
   town.ask(operation, params, { key: town.people.owner.key })
 const orderOf = (town: Town, dialect: Dialect, terms: object = {}) => ({
   Order: {
-    ...{ StrategyId: town.strategyId, OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 1, TIF: '1' },
-    ...{ [symbolMember(dialect)]: apple },
+    StrategyId: town.strategyId,
+    OrderType: '2',
+    Limit: 50,
+    Side: '1',
+    OrderQuantity: 1,
+    TIF: '1',
+    [symbolMember(dialect)]: apple,
     ...terms,
   },
 })
@@ -170,8 +175,13 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
     })
     expect(resultsOf(answer)).toEqual([
       {
-        ...{ StrategyName: 'Trend', Currency: 'USD', OpenedDate: '2024-03-12T14:00:00Z' },
-        ...{ StrategyId: town.strategyId, Quantity: 100, AvgPx: 100, ...symbols },
+        StrategyName: 'Trend',
+        Currency: 'USD',
+        OpenedDate: '2024-03-12T14:00:00Z',
+        StrategyId: town.strategyId,
+        Quantity: 100,
+        AvgPx: 100,
+        ...symbols,
       },
     ])
   })
@@ -186,7 +196,8 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
     const first = await owned(town, 'GetStrategyHistoricalOrders', { StrategyId: town.strategyId, Limit: 1 })
     const { Pagination } = first.json as { Pagination: { next_cursor: string } }
     const second = await owned(town, 'GetStrategyHistoricalOrders', {
-      ...{ StrategyId: town.strategyId, Limit: 1 },
+      StrategyId: town.strategyId,
+      Limit: 1,
       Cursor: decodeURIComponent(Pagination.next_cursor),
     })
     const ids = [first, second].flatMap((answer) => resultsOf(answer).map(({ Id }) => Id))

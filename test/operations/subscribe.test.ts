@@ -64,7 +64,10 @@ describe('Autotrade', () => {
     const month = 30 * 86_400_000
     expect(await subscriptionOf(holder.personId, town.strategyId)).toEqual([
       {
-        ...{ kind: 'paid', status: 'active', isCancelPending: false, basePrice: 0 },
+        kind: 'paid',
+        status: 'active',
+        isCancelPending: false,
+        basePrice: 0,
         termEndsAt: Date.parse(townStart) + month,
       },
     ])

@@ -25,15 +25,26 @@ test('a future shows its numbers and margins, in both forms of its symbol', asyn
   const rows = resultsOf(await list({}))
   const [, row] = rows
   expect(row).toEqual({
-    ...{ Id: expect.any(Number), Currency: 'USD', PointValue: 50, TickSize: 0.25, DecimalPrecision: 2 },
+    Id: expect.any(Number),
+    Currency: 'USD',
+    PointValue: 50,
+    TickSize: 0.25,
+    DecimalPrecision: 2,
     Description: expect.stringContaining('Jun24'),
     PlatformSymbol: {
-      ...{ FullSymbol: '@ESM24', SymbolType: 'future', Underlying: 'ES', Expiry: 'Jun24' },
+      FullSymbol: '@ESM24',
+      SymbolType: 'future',
+      Underlying: 'ES',
+      Expiry: 'Jun24',
       Description: expect.stringContaining('Jun24'),
     },
     ExchangeSymbol: {
-      ...{ Symbol: 'ES', Currency: 'USD', SecurityExchange: 'XCME', SecurityType: 'FUT' },
-      ...{ MaturityMonthYear: '202406', PriceMultiplier: 1 },
+      Symbol: 'ES',
+      Currency: 'USD',
+      SecurityExchange: 'XCME',
+      SecurityType: 'FUT',
+      MaturityMonthYear: '202406',
+      PriceMultiplier: 1,
     },
     MarginRequirements: { Initial: 13_200, Maintenance: expect.any(Number) },
     BrokerMarginRequirements: [],
@@ -44,12 +55,22 @@ test('an option shows its side and strike as well, a stock and a pair only what 
   const rows = resultsOf(await list({}))
   expect(rows[4]).toMatchObject({
     PlatformSymbol: {
-      ...{ FullSymbol: 'AAPL2421F190', SymbolType: 'option', Underlying: 'AAPL', Expiry: 'Jun24' },
-      ...{ PutOrCall: 'call', StrikePrice: 190 },
+      FullSymbol: 'AAPL2421F190',
+      SymbolType: 'option',
+      Underlying: 'AAPL',
+      Expiry: 'Jun24',
+      PutOrCall: 'call',
+      StrikePrice: 190,
     },
     ExchangeSymbol: {
-      ...{ Symbol: 'AAPL', Currency: 'USD', SecurityExchange: 'DEFAULT', SecurityType: 'OPT' },
-      ...{ MaturityMonthYear: '20240621', PutOrCall: '1', StrikePrice: 190, PriceMultiplier: 1 },
+      Symbol: 'AAPL',
+      Currency: 'USD',
+      SecurityExchange: 'DEFAULT',
+      SecurityType: 'OPT',
+      MaturityMonthYear: '20240621',
+      PutOrCall: '1',
+      StrikePrice: 190,
+      PriceMultiplier: 1,
     },
   })
   expect([rows[0], rows[2]]).toMatchObject([

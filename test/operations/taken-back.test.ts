@@ -16,7 +16,8 @@ interface Held {
 
 const morning = 'SPX2422C5000'
 const symbols = {
-  ...{ SHARE: 'stock', FOURTH: 'stock' },
+  SHARE: 'stock',
+  FOURTH: 'stock',
   '@ESM24': 'future',
   OPTION: 'option',
   LATER: 'option',
@@ -92,8 +93,14 @@ beforeAll(async () => {
     { symbol: 'LAST', ...option, underlying: 'THIRD', putOrCall: 'call', strike: 100, expiry: '2024-03-28' },
     { symbol: 'SPX', securityType: 'CS' },
     {
-      ...{ symbol: morning, ...option, settlement: 'cash', indexOption: true },
-      ...{ underlying: 'SPX', putOrCall: 'call', strike: 5000, expiry: '2024-03-22' },
+      symbol: morning,
+      ...option,
+      settlement: 'cash',
+      indexOption: true,
+      underlying: 'SPX',
+      putOrCall: 'call',
+      strike: 5000,
+      expiry: '2024-03-22',
     },
     { symbol: 'LATER', ...option, underlying: 'OTHER', putOrCall: 'call', strike: 100, expiry: '2024-03-15' },
     {

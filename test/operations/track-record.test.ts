@@ -38,24 +38,41 @@ test.each(dialects)('in %s a strategy shows its money now and its figures', asyn
   await door('/clock', { now: '2024-03-14T20:00:00Z' })
   const values = [99_999, 101_000, 100_500]
   const expected = {
-    ...{ StrategyId: strategyId, StrategyName: 'Trend', IsAlive: true, StartDate: '2024-03-12T14:00:00Z' },
+    StrategyId: strategyId,
+    StrategyName: 'Trend',
+    IsAlive: true,
+    StartDate: '2024-03-12T14:00:00Z',
     PrimarySecurityTypes: 'Stocks',
     SecurityTypesEnabled: { Stocks: true, Options: true, Futures: true, Forex: true },
-    ...{ MonthlyCost: 30, StrategyOwnerId: people.owner.personId, StrategyOwnerName: 'owner' },
-    ...{ IsTradeOwnSystem: false, WhiteLabelSiteId: town.sites.west, IsPrivate: false },
-    ...{ StartingCash: 100_000, Cash: 90_000, Equity: 500, ModelAccountValue: 100_500, CashDividends: 0 },
-    ...{ MarginUsed: 5250, BuyingPower: 95_250, AgeInDays: 2, NumTrades: 0, NumWinners: 0, NumLosers: 0 },
-    ...{
-      SumDollarWinners: 0,
-      SumDollarLosers: 0,
-      NumMonths: 1,
-      WinMonths: 1,
-      WinMonthsInUI: 1,
-      WinMonthsRatio: 1,
-    },
-    ...{ Return: expect.closeTo(0.5, 9), ReturnLabel: 'Cumul. Return' },
-    ...{ MaxDrawdown: expect.closeTo(100 * (1 - 100_500 / 101_000), 7), MaxDrawdownDays: 1 },
-    ...{ MaxDrawdownStartDate: '20240313', MaxDrawdownEndDate: '20240314' },
+    MonthlyCost: 30,
+    StrategyOwnerId: people.owner.personId,
+    StrategyOwnerName: 'owner',
+    IsTradeOwnSystem: false,
+    WhiteLabelSiteId: town.sites.west,
+    IsPrivate: false,
+    StartingCash: 100_000,
+    Cash: 90_000,
+    Equity: 500,
+    ModelAccountValue: 100_500,
+    CashDividends: 0,
+    MarginUsed: 5250,
+    BuyingPower: 95_250,
+    AgeInDays: 2,
+    NumTrades: 0,
+    NumWinners: 0,
+    NumLosers: 0,
+    SumDollarWinners: 0,
+    SumDollarLosers: 0,
+    NumMonths: 1,
+    WinMonths: 1,
+    WinMonthsInUI: 1,
+    WinMonthsRatio: 1,
+    Return: expect.closeTo(0.5, 9),
+    ReturnLabel: 'Cumul. Return',
+    MaxDrawdown: expect.closeTo(100 * (1 - 100_500 / 101_000), 7),
+    MaxDrawdownDays: 1,
+    MaxDrawdownStartDate: '20240313',
+    MaxDrawdownEndDate: '20240314',
     // From the close of the day it began on.
     SP500Return: expect.closeTo(100 * (5100 / 5050 - 1), 8),
     ReturnVsSP500: expect.closeTo(0.5 - 100 * (5100 / 5050 - 1), 8),
@@ -93,13 +110,17 @@ test.each(dialects)('in %s a strategy shows its money now and its figures', asyn
   const before = [100_000, ...values]
   expect(daily).toEqual([
     {
-      ...{ StrategyId: strategyId, StrategyName: 'Trend', StartDate: '2024-03-12T14:00:00Z' },
+      StrategyId: strategyId,
+      StrategyName: 'Trend',
+      StartDate: '2024-03-12T14:00:00Z',
       SecurityTypesEnabled: expected.SecurityTypesEnabled,
-      ...{ MonthlyCost: 30, StrategyOwnerId: people.owner.personId },
+      MonthlyCost: 30,
+      StrategyOwnerId: people.owner.personId,
       [dialect === 'compat' ? 'DailyEquity' : 'MonthlyResults']: values.map((Equity, place) => ({
         Date: `2024-03-${12 + place}T21:00:00Z`,
         Return: expect.closeTo(100 * (Equity / before[place]! - 1), 7),
-        ...{ Equity, EquityWithCosts: Equity - 30 },
+        Equity,
+        EquityWithCosts: Equity - 30,
       })),
     },
   ])
@@ -152,7 +173,11 @@ test('under another plan equity and trades pay its commission', async () => {
   const { door, strategyId, people } = town
   const key = people.stranger.key
   const Order = {
-    ...{ StrategyId: strategyId, OrderType: '1', Side: '2', OrderQuantity: 100, TIF: '1' },
+    StrategyId: strategyId,
+    OrderType: '1',
+    Side: '2',
+    OrderQuantity: 100,
+    TIF: '1',
     [symbolMember('native')]: { FullSymbol: 'AAPL', SymbolType: 'stock' },
   }
   await town.ask('NewStrategyOrder', { Order }, { key: people.owner.key })

@@ -39,8 +39,12 @@ async function isFound(id: number, SecurityType: string): Promise<boolean[]> {
 
 test('the classes of a variant are those that it copies, as long as it follows', async () => {
   const variant = {
-    ...{ parentId: town.strategyId, ownerPersonId: town.people.westAdmin.personId, name: 'Some' },
-    ...{ scalingPercentage: 50, startingCash: undefined, createdAt: Date.parse(townStart) },
+    parentId: town.strategyId,
+    ownerPersonId: town.people.westAdmin.personId,
+    name: 'Some',
+    scalingPercentage: 50,
+    startingCash: undefined,
+    createdAt: Date.parse(townStart),
   }
   const securityTypes = ['FUT', 'FOR'] as const
   const id = Number(

@@ -10,8 +10,13 @@ const parentId = town.lonelyStrategyId
 
 const guarded = await town.platform.db.transaction((tx) =>
   insertVariant(tx, {
-    ...{ parentId, ownerPersonId: westAdmin.personId, name: 'Guarded', scalingPercentage: 50 },
-    ...{ securityTypes: ['CS'], startingCash: undefined, createdAt: Date.parse(townStart) },
+    parentId,
+    ownerPersonId: westAdmin.personId,
+    name: 'Guarded',
+    scalingPercentage: 50,
+    securityTypes: ['CS'],
+    startingCash: undefined,
+    createdAt: Date.parse(townStart),
   }),
 )
 const quote = (price: number) => town.door('/quotes', [{ symbol: 'AAPL', bid: price, ask: price }])

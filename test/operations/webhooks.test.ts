@@ -380,7 +380,8 @@ test('a sample is signed like what is real, is of nobody, and leaves nothing beh
   expect(taken[1]).toMatchObject({ headers: { 'webhook-id': tried?.id }, body: tried?.body })
   const RequestId = '00000000-0000-0000-0000-000000000000'
   expect(JSON.parse(tried?.body ?? '')).toEqual({
-    ...{ type: 'approval.expired', timestamp: new Date(now).toISOString() },
+    type: 'approval.expired',
+    timestamp: new Date(now).toISOString(),
     data: { RequestId, PersonId: 0, StrategyId: 0, Status: 'Expired' },
   })
   expect([await listDeliveries(db.read, webhookId), await listed()]).toEqual([[], []])

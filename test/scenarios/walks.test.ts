@@ -46,7 +46,8 @@ async function begin(): Promise<Market> {
   const [owner, fan] = (await door<Person[]>('/people', [person('dev'), person('fan')])) as [Person, Person]
   await door('/instruments', [{ symbol: '@ESM24', securityType: 'FUT', pointValue: 50, tick: 0.25 }])
   const made = await call(platform.url, '/gen/Strategies/AddStrategy', {
-    ...{ key: owner.key, body: { StrategyName: 'S', StartingCapital: 1_000_000 } },
+    key: owner.key,
+    body: { StrategyName: 'S', StartingCapital: 1_000_000 },
   })
   const { Results } = made.json as { Results: { StrategyId: number }[] }
   const strategyId = Results[0]?.StrategyId ?? 0

@@ -60,7 +60,9 @@ describe('over SMTP', () => {
   async function server(accepts: boolean): Promise<{ url: string; posts: Post[] }> {
     const posts: Post[] = []
     const smtp = new SMTPServer({
-      ...{ authOptional: true, disabledCommands: ['STARTTLS'], allowInsecureAuth: true },
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      allowInsecureAuth: true,
       onAuth: ({ username }, _session, done) => done(null, { user: username }),
       onData: (stream, { envelope }, done) => {
         const chunks: Buffer[] = []

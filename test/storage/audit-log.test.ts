@@ -44,7 +44,12 @@ describe('changed rows', () => {
     })
     const [removed, changed, added, site] = await listAuditEntries(db.read, { limit: 4 })
     const acting = {
-      ...{ chain: 3, actor: 'person', who: '7', keyId: 'k', operation: 'AddProfile', requestId: 'r' },
+      chain: 3,
+      actor: 'person',
+      who: '7',
+      keyId: 'k',
+      operation: 'AddProfile',
+      requestId: 'r',
       occurredAt: Date.parse('2024-03-12T14:00:00Z'),
     }
     expect(added).toMatchObject({ ...acting, before: null, after: { role: 'user', first_name: '[private]' } })
@@ -254,7 +259,12 @@ describe('a chain', () => {
   let heads: ChainHead[]
   let chain = 100
   const note = (object: string): AuditNote => ({
-    ...{ actor: 'person', who: '1', operation: 'Test', chain, object, after: { n: 1.5 } },
+    actor: 'person',
+    who: '1',
+    operation: 'Test',
+    chain,
+    object,
+    after: { n: 1.5 },
   })
 
   beforeEach(async () => {

@@ -9,9 +9,15 @@ test('a client of the embedded server takes nothing from the environment', async
   const folder = mkdtempSync('/tmp/lockstep-environment-')
   chmodSync(folder, 0o755)
   const foreign = {
-    ...{ PGHOST: 'nowhere.invalid', PGPORT: '1', PGUSER: 'nobody', PGPASSWORD: 'wrong', PGDATABASE: 'none' },
-    ...{ PGSSLMODE: 'verify-full', PGOPTIONS: '-c search_path=elsewhere' },
-    ...{ PGSSLNEGOTIATION: 'direct', PGDATA: '/nowhere' },
+    PGHOST: 'nowhere.invalid',
+    PGPORT: '1',
+    PGUSER: 'nobody',
+    PGPASSWORD: 'wrong',
+    PGDATABASE: 'none',
+    PGSSLMODE: 'verify-full',
+    PGOPTIONS: '-c search_path=elsewhere',
+    PGSSLNEGOTIATION: 'direct',
+    PGDATA: '/nowhere',
   }
   for (const [name, value] of Object.entries(foreign)) vi.stubEnv(name, value)
   const server = await startPostgres({ dataDir: `${folder}/data`, log: silentLog })

@@ -32,8 +32,16 @@ const open = (at: Database) =>
 await open(db)
 
 const execution = (execId: string, accountId: number, symbol: string, side: Side, quantity: string) => ({
-  ...{ brokerId: 1, clientOrderId: null, px: dec(1), cumQty: null, at: 0 },
-  ...{ execId, accountId, symbol, side, quantity: dec(quantity) },
+  brokerId: 1,
+  clientOrderId: null,
+  px: dec(1),
+  cumQty: null,
+  at: 0,
+  execId,
+  accountId,
+  symbol,
+  side,
+  quantity: dec(quantity),
 })
 const held = async (at = db) =>
   (await sumPaperPositions(at.read, [1, 2, 3])).map(({ accountId, symbol, quantity }) => [

@@ -22,7 +22,10 @@ const strategyId = await db.transaction(async (tx) => {
   return insertStrategy(tx, { siteId: 1, ownerPersonId, name: 'S', ...money })
 })
 const asked = [...symbols, ...symbols].map((symbol) => ({
-  ...{ strategyId, spellings: [symbol], securityType: 'CS' as const, moreIds: 2 },
+  strategyId,
+  spellings: [symbol],
+  securityType: 'CS' as const,
+  moreIds: 2,
 }))
 
 test.each(['nestloop, mergejoin', 'hashjoin, nestloop', 'hashjoin, mergejoin'])(

@@ -62,15 +62,16 @@ describe('settings that a role has for other programs', () => {
     ).count
 
   const wanted = {
-    ...{
-      timezone: 'UTC',
-      dates: 'ISO, DMY',
-      isolation: 'read committed',
-      session: '0',
-      lock: '0',
-      path: 'public',
-    },
-    ...{ third: 1 / 3, list: [1, null], backslash: '\\', bytes: Buffer.from([0, 92, 255]) },
+    timezone: 'UTC',
+    dates: 'ISO, DMY',
+    isolation: 'read committed',
+    session: '0',
+    lock: '0',
+    path: 'public',
+    third: 1 / 3,
+    list: [1, null],
+    backslash: '\\',
+    bytes: Buffer.from([0, 92, 255]),
   }
   const facts = (sql: Sql) => sql.one`
     select current_setting('timezone') as timezone, current_setting('datestyle') as dates,

@@ -66,16 +66,34 @@ test('trades of the fills that are there already', async () => {
     from trade order by signal_id`
   expect(trades).toEqual([
     {
-      ...{ instrument: 1, signal: 1, opened: 150, closed: 150, profitLoss: 147, realised: 150 },
-      ...{ avgPx: null, isOpen: false },
+      instrument: 1,
+      signal: 1,
+      opened: 150,
+      closed: 150,
+      profitLoss: 147,
+      realised: 150,
+      avgPx: null,
+      isOpen: false,
     },
     {
-      ...{ instrument: 2, signal: 2, opened: 2, closed: 1, profitLoss: null, realised: 500 },
-      ...{ avgPx: 50, isOpen: true },
+      instrument: 2,
+      signal: 2,
+      opened: 2,
+      closed: 1,
+      profitLoss: null,
+      realised: 500,
+      avgPx: 50,
+      isOpen: true,
     },
     {
-      ...{ instrument: 1, signal: 5, opened: 10, closed: 4, profitLoss: null, realised: 4 },
-      ...{ avgPx: 12, isOpen: true },
+      instrument: 1,
+      signal: 5,
+      opened: 10,
+      closed: 4,
+      profitLoss: null,
+      realised: 4,
+      avgPx: 12,
+      isOpen: true,
     },
   ])
   expect(await auditViolations(db.read)).toEqual([])

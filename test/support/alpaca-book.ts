@@ -99,10 +99,19 @@ export function createBooks(now: () => number, tell: (account: BookAccount, even
   const note = (account: BookAccount, order: BookOrder, type: string, id: string, more: object): void => {
     account.history.push({
       event_id: String(account.history.length).padStart(26, '0'),
-      ...{ at: moment(), activity_type: 'TRD', executed_at: moment(), ref_id: id, status: 'executed' },
+      at: moment(),
+      activity_type: 'TRD',
+      executed_at: moment(),
+      ref_id: id,
+      status: 'executed',
       details: {
-        ...{ execution_type: type, order_id: order.id, client_order_id: order.client_order_id },
-        ...{ symbol: order.symbol, side: order.side, cum_qty: order.filled_qty, order_status: order.status },
+        execution_type: type,
+        order_id: order.id,
+        client_order_id: order.client_order_id,
+        symbol: order.symbol,
+        side: order.side,
+        cum_qty: order.filled_qty,
+        order_status: order.status,
       },
       ...more,
     })
@@ -111,7 +120,12 @@ export function createBooks(now: () => number, tell: (account: BookAccount, even
   const execute = (account: BookAccount, order: BookOrder, qty: number, price: number): string => {
     if (!isOpen(order)) throw new Error(`the order is ${order.status}`)
     const execution: BookExecution = {
-      ...{ id: randomUUID(), orderId: order.id, symbol: order.symbol, side: order.side, qty, price },
+      id: randomUUID(),
+      orderId: order.id,
+      symbol: order.symbol,
+      side: order.side,
+      qty,
+      price,
       isBusted: false,
     }
     account.executions.set(execution.id, execution)
@@ -134,12 +148,22 @@ export function createBooks(now: () => number, tell: (account: BookAccount, even
     if ([...account.orders.values()].some((one) => one.client_order_id === clientOrderId))
       throw new Refusal(422, 40010001, 'client_order_id must be unique')
     const order: BookOrder = {
-      ...{ id: randomUUID(), client_order_id: clientOrderId, asset_class: 'us_equity' },
-      ...{ symbol: body.symbol ?? '', side: body.side as 'buy' | 'sell', type: body.type ?? '' },
-      ...{ time_in_force: body.time_in_force ?? 'day', qty: body.qty ?? '' },
-      ...{ limit_price: body.limit_price ?? null, stop_price: body.stop_price ?? null },
-      ...{ filled_qty: '0', filled_avg_price: null, status: 'new', updated_at: moment() },
-      ...{ replaces: replaces?.id ?? null, replaced_by: null },
+      id: randomUUID(),
+      client_order_id: clientOrderId,
+      asset_class: 'us_equity',
+      symbol: body.symbol ?? '',
+      side: body.side as 'buy' | 'sell',
+      type: body.type ?? '',
+      time_in_force: body.time_in_force ?? 'day',
+      qty: body.qty ?? '',
+      limit_price: body.limit_price ?? null,
+      stop_price: body.stop_price ?? null,
+      filled_qty: '0',
+      filled_avg_price: null,
+      status: 'new',
+      updated_at: moment(),
+      replaces: replaces?.id ?? null,
+      replaced_by: null,
     }
     if (!(Number(order.qty) > 0)) throw new Refusal(422, 40010001, 'qty must be > 0')
     account.orders.set(order.id, order)
@@ -150,8 +174,15 @@ export function createBooks(now: () => number, tell: (account: BookAccount, even
     accounts,
     open(number: string, keyId: string, secret: string, cash = 100_000): BookAccount {
       const account: BookAccount = {
-        ...{ number, keyId, secret, cash, status: 'ACTIVE', isBlocked: false },
-        ...{ orders: new Map(), executions: new Map(), history: [] },
+        number,
+        keyId,
+        secret,
+        cash,
+        status: 'ACTIVE',
+        isBlocked: false,
+        orders: new Map(),
+        executions: new Map(),
+        history: [],
       }
       accounts.set(keyId, account)
       return account

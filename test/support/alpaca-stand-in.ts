@@ -183,7 +183,12 @@ export async function startAlpacaStandIn(now: () => number): Promise<AlpacaStand
   const standIn: AlpacaStandIn = {
     url: `http://127.0.0.1:${port}`,
     streamUrl: `ws://127.0.0.1:${port}/stream`,
-    ...{ books, heard: [], isSlowToCancel: false, isMute: false, distort: undefined, say },
+    books,
+    heard: [],
+    isSlowToCancel: false,
+    isMute: false,
+    distort: undefined,
+    say,
     fault: () => undefined,
     eventFault: () => undefined,
     listeners: (of) => [...listening.values()].filter((account) => !of || account === of).length,
@@ -203,13 +208,20 @@ export async function startAlpacaStandIn(now: () => number): Promise<AlpacaStand
 }
 
 const shownAccount = ({ number, status, isBlocked, cash }: BookAccount) => ({
-  ...{ account_number: number, status, account_blocked: isBlocked, trading_blocked: false },
-  ...{ currency: 'USD', cash: String(cash) },
+  account_number: number,
+  status,
+  account_blocked: isBlocked,
+  trading_blocked: false,
+  currency: 'USD',
+  cash: String(cash),
 })
 
 const shownPositions = (account: BookAccount) =>
   [...positionsOf(account)].map(([symbol, quantity]) => ({
-    ...{ symbol, asset_class: 'us_equity', qty: String(quantity), side: quantity < 0 ? 'short' : 'long' },
+    symbol,
+    asset_class: 'us_equity',
+    qty: String(quantity),
+    side: quantity < 0 ? 'short' : 'long',
   }))
 
 function byClientId(account: BookAccount, query: URLSearchParams) {

@@ -36,7 +36,11 @@ export function call(base: string, path: string, { method, headers, body, key }:
   return new Promise((resolve, reject) => {
     const request = httpRequest(
       {
-        ...{ agent, host: target.hostname, port: target.port, path, headers: sent as Record<string, string> },
+        agent,
+        host: target.hostname,
+        port: target.port,
+        path,
+        headers: sent as Record<string, string>,
         method: method ?? (text === undefined ? 'GET' : 'POST'),
       },
       (response) => {

@@ -90,8 +90,13 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
     const refusal = refusalOf(form)
     if (refusal) return { status: 400, body: { error: { type: 'invalid_request_error', ...refusal } } }
     const intent: Intent = {
-      ...{ id: nextId('pi'), object: 'payment_intent', customer, metadata, last_payment_error: null },
-      ...{ amount: Number(form.get('amount')), currency: form.get('currency') ?? '' },
+      id: nextId('pi'),
+      object: 'payment_intent',
+      customer,
+      metadata,
+      last_payment_error: null,
+      amount: Number(form.get('amount')),
+      currency: form.get('currency') ?? '',
       // Nobody sits before a screen: unless told so, the bank asks for the customer, who never comes.
       status: !isYes(form, 'confirm')
         ? 'requires_confirmation'
@@ -168,7 +173,9 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ intents, script, heard },
+    intents,
+    script,
+    heard,
     forget: () => {
       for (const memory of [intents, customers, answered]) memory.clear()
       heard.length = 0

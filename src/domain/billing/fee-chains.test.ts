@@ -61,8 +61,12 @@ const acts: fc.Arbitrary<Act | { percent: number }> = fc.oneof(
 /** The fee of a term's end; each setup is left as it was settled. */
 function settle(followed: Followed[], percent: number, settledAt: number): number {
   const chain = followed.map((of, place) => ({
-    ...{ of, before: of.before, isDue: of.isDue, isClosed: of.state === 'closed' },
-    ...{ gain: dec(of.gain), startedEquity: dec(777.77 * place) },
+    of,
+    before: of.before,
+    isDue: of.isDue,
+    isClosed: of.state === 'closed',
+    gain: dec(of.gain),
+    startedEquity: dec(777.77 * place),
   }))
   let fee = dec(0)
   for (const { setup, settlement } of settleChain(chain, dec(percent).div(100))) {

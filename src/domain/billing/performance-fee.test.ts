@@ -131,8 +131,12 @@ function follow(steps: readonly Step[], percent: number) {
   const settle = (): number => {
     settledAt += 1
     const chain = setups.map((of) => ({
-      ...{ of, before: of.before, isDue: of.isDue, isClosed: !of.isLive },
-      ...{ gain: dec(of.gain), startedEquity: dec(700 * setups.indexOf(of)) },
+      of,
+      before: of.before,
+      isDue: of.isDue,
+      isClosed: !of.isLive,
+      gain: dec(of.gain),
+      startedEquity: dec(700 * setups.indexOf(of)),
     }))
     const isAnyDue = chain.some(({ isDue }) => isDue)
     const settled = settleChain(chain, dec(percent).div(100))

@@ -18,20 +18,23 @@ const rates = commissionPlans[3]
 const fill = (line: string, securityType: SecurityType = 'CS', pointValue = 1): ChargedFill => {
   const [at, signalId, side, quantity = 0, price = 0] = line.split(' ')
   return {
-    ...{ signalId: Number(signalId), instrumentId: 1, side: side as Side, securityType, at: Number(at) },
-    ...{
-      quantity: dec(quantity),
-      price: dec(price),
-      pointValue: dec(pointValue),
-      fx: one,
-      commission: dec(0),
-      isInternal: false,
-    },
+    signalId: Number(signalId),
+    instrumentId: 1,
+    side: side as Side,
+    securityType,
+    at: Number(at),
+    quantity: dec(quantity),
+    price: dec(price),
+    pointValue: dec(pointValue),
+    fx: one,
+    commission: dec(0),
+    isInternal: false,
   }
 }
 
 const split = (at: number, units: number, old: number, multiplies = true): PlanAdjustment => ({
-  ...{ instrumentId: 1, at },
+  instrumentId: 1,
+  at,
   split: { ratio: { new: dec(units), old: dec(old) }, multiplies },
 })
 

@@ -5,8 +5,18 @@ import { dayMarks } from '../positions/day-marks.ts'
 import { accountOn, type ClosedInstrument, closeDay } from './daily-close.ts'
 
 const traded = (symbol: string, more: Partial<ClosedInstrument> = {}): ClosedInstrument => ({
-  ...{ symbol, securityType: 'CS', root: symbol, pointValue: one, initialMargin: null, underlying: null },
-  ...{ putOrCall: null, strike: null, expiry: null, indexOption: false, currency: 'USD', underlyingId: null },
+  symbol,
+  securityType: 'CS',
+  root: symbol,
+  pointValue: one,
+  initialMargin: null,
+  underlying: null,
+  putOrCall: null,
+  strike: null,
+  expiry: null,
+  indexOption: false,
+  currency: 'USD',
+  underlyingId: null,
   ...more,
 })
 const option = { securityType: 'OPT', pointValue: dec(150), underlying: 'A', underlyingId: 1 } as const
@@ -30,7 +40,10 @@ const marks = dayMarks(
 )
 const facts = { instruments, marks, currency: 'USD' }
 const held = (instrumentId: number, quantity: number, avgPx: number, fx = 1) => ({
-  ...{ instrumentId, quantity: dec(quantity), avgPx: dec(avgPx), fx: dec(fx) },
+  instrumentId,
+  quantity: dec(quantity),
+  avgPx: dec(avgPx),
+  fx: dec(fx),
 })
 const state = (...positions: ReturnType<typeof held>[]) => ({ cash: dec(1000), positions })
 const on = (position: ReturnType<typeof held>) => {

@@ -58,7 +58,10 @@ export function accountOn(
         underlyingPrice: under ? midOf(under).times(size) : null,
         baseRate: base === null ? null : (rateOf(base) ?? null),
         cutoffAt: null,
-        ...{ instrumentId, instrument, quantity, fx },
+        instrumentId,
+        instrument,
+        quantity,
+        fx,
       },
     ]
   })

@@ -41,8 +41,13 @@ const es = instrument('@ESM6', {
   initialMargin: dec(7080),
 })
 const call = instrument('A C40', {
-  ...{ securityType: 'OPT', root: 'A', pointValue: dec(100), underlying: 'A' },
-  ...{ putOrCall: '1', strike: dec(40), expiry: '2024-06-21' },
+  securityType: 'OPT',
+  root: 'A',
+  pointValue: dec(100),
+  underlying: 'A',
+  putOrCall: '1',
+  strike: dec(40),
+  expiry: '2024-06-21',
 })
 const optional = (value: number | undefined): Decimal | null => (value === undefined ? null : dec(value))
 
@@ -65,7 +70,11 @@ function held(
 }
 const account = (cash: number, ...holdings: Holding[]) => ({ cash: dec(cash), holdings, rates: null })
 const buys = (quantity: number, price: number | null, more: Partial<Intent> = {}): Intent => ({
-  ...{ instrumentId: 1, side: '1', positionEffect: 'O', quantity: dec(quantity), commission: zero },
+  instrumentId: 1,
+  side: '1',
+  positionEffect: 'O',
+  quantity: dec(quantity),
+  commission: zero,
   price: price === null ? null : dec(price),
   ...more,
 })

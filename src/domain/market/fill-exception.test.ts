@@ -24,16 +24,30 @@ const exception = (slippageTicks: number, delaySeconds: number, session: 'RTH' |
 
 test('nothing to count has no averages', () => {
   expect(figuresOf([])).toEqual({
-    ...{ total: 0, favorable: 0, unfavorable: 0, rth: 0, eth: 0, averageSlippageTicks: null },
-    ...{ maximumSlippageTicks: null, averageDelaySeconds: null, p90DelaySeconds: null },
+    total: 0,
+    favorable: 0,
+    unfavorable: 0,
+    rth: 0,
+    eth: 0,
+    averageSlippageTicks: null,
+    maximumSlippageTicks: null,
+    averageDelaySeconds: null,
+    p90DelaySeconds: null,
   })
 })
 
 test('worse is positive, the largest is counted without its sign, and late at the right price is neither', () => {
   const found = [exception(4, 1, 'RTH'), exception(-10, 2, 'ETH'), exception(0, 60, 'RTH')]
   expect(figuresOf(found)).toEqual({
-    ...{ total: 3, favorable: 1, unfavorable: 1, rth: 2, eth: 1, averageSlippageTicks: -2 },
-    ...{ maximumSlippageTicks: 10, averageDelaySeconds: 21, p90DelaySeconds: 60 },
+    total: 3,
+    favorable: 1,
+    unfavorable: 1,
+    rth: 2,
+    eth: 1,
+    averageSlippageTicks: -2,
+    maximumSlippageTicks: 10,
+    averageDelaySeconds: 21,
+    p90DelaySeconds: 60,
   })
 })
 

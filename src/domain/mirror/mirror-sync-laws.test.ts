@@ -63,7 +63,11 @@ function stateOf({ percent, long, maximum, ...given }: State): SyncInput {
 
 /** A close in its grace that would open what the copy of another signal, still to be placed, opens. */
 const closesBesideAnOpening: State = {
-  ...{ p: -1, a: 0, percent: 100, long: false, maximum: null },
+  p: -1,
+  a: 0,
+  percent: 100,
+  long: false,
+  maximum: null,
   signals: [
     { signalId: 1, side: '2', positionEffect: 'O', type: '1', q: 1, f: 0, limit: 100, ocaGroup: null },
   ],

@@ -4,7 +4,10 @@ import { dec } from '../decimal.ts'
 import { type Change, planSync, type SyncObstacles } from './mirror-sync-plan.ts'
 
 const free: SyncObstacles = {
-  ...{ ending: new Set(), unknown: new Set(), rejected: new Map(), refused: new Map() },
+  ending: new Set(),
+  unknown: new Set(),
+  rejected: new Map(),
+  refused: new Map(),
   noOpening: false,
 }
 const es = new Set(['ES'])
@@ -28,7 +31,10 @@ const overshot: Given = { p: 2, a: -1, exclusions: new Map([['ES', 1]]) }
 const sixes = { q: 6, side: '2', positionEffect: 'C' } as const
 const stopOrder = { leaves: 6, side: '2', positionEffect: 'C', type: '3', stop: 9 } as const
 const exitGrown: Given = {
-  ...{ p: 6, a: 6, signals: [{ ...sixes, stop: 9 }], orders: [{ ...stopOrder, leaves: 2 }] },
+  p: 6,
+  a: 6,
+  signals: [{ ...sixes, stop: 9 }],
+  orders: [{ ...stopOrder, leaves: 2 }],
 }
 const limitOrder = { leaves: 6, side: '2', positionEffect: 'C', type: '2', limit: 20 } as const
 const both = [stopOrder, { ...limitOrder, clientOrderId: 'b', signalId: 2 }]
@@ -37,7 +43,10 @@ const two = (ocaGroup: string | null) => [
   { ...sixes, limit: 20, ocaGroup, signalId: 2 },
 ]
 const leftAlone = (given: Given): Given => ({
-  ...{ p: 6, signals: [{ ...sixes, stop: 9 }], orders: [stopOrder], exclusions: new Map([['ES', 1]]) },
+  p: 6,
+  signals: [{ ...sixes, stop: 9 }],
+  orders: [stopOrder],
+  exclusions: new Map([['ES', 1]]),
   ...given,
 })
 
@@ -111,7 +120,9 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
   [
     'also one that its owner left room for',
     leftAlone({
-      ...{ p: 6, a: 6, orders: both },
+      p: 6,
+      a: 6,
+      orders: both,
       signals: [
         { ...sixes, q: 2, stop: 9 },
         { ...sixes, q: 4, limit: 20, signalId: 2 },

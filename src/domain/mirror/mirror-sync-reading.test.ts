@@ -18,7 +18,9 @@ function working(
   const held = positionEffect === 'O' ? 0 : count
   const ids = Array.from({ length: count }, (_, place) => place + 1)
   const { orders, ...rest } = inputOf({
-    ...{ p: held, a: held, ref: 100 },
+    p: held,
+    a: held,
+    ref: 100,
     signals: ids.map((signalId) => ({ signalId, positionEffect, side, ...at(signalId) })),
     orders: ids.map((id) => ({
       clientOrderId: `c${id}`,

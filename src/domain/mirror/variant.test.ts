@@ -32,7 +32,9 @@ describe('since when the two differ', () => {
     at,
   })
   const split = (parentChange: number, variantChange: number, at: number): FamilySplit => ({
-    ...{ parentChange: dec(parentChange), variantChange: dec(variantChange), at },
+    parentChange: dec(parentChange),
+    variantChange: dec(variantChange),
+    at,
   })
   const since = (parent: number, variant: number, past: readonly (FamilyFill | FamilySplit)[]): number =>
     differsSince(half, 'CS', { parent: dec(parent), variant: dec(variant) }, past, 1)

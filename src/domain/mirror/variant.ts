@@ -16,8 +16,14 @@ export interface VariantTerms {
 /** A variant's settings for its classes: no caps, nothing forbidden. */
 export const variantSettings = ({ scalingPercentage }: VariantTerms): MirrorSettings => ({
   scalingPercentage,
-  ...{ enabled: true, long: true, short: true, closingOrdersOnly: false },
-  ...{ minimum: zero, maximum: null, maximumDollars: null, lot: one },
+  enabled: true,
+  long: true,
+  short: true,
+  closingOrdersOnly: false,
+  minimum: zero,
+  maximum: null,
+  maximumDollars: null,
+  lot: one,
 })
 
 /** The signed quantity that a variant should hold while its parent holds `parentQuantity`. */

@@ -5,8 +5,13 @@ import { type DisputedOrder, type NotSettled, type SettlingReport, settlement } 
 
 /** Of an order for 10 at 50 each, of which 4 are booked. */
 const order = (status: OrdStatus, more: Partial<DisputedOrder> = {}): DisputedOrder => ({
-  ...{ status, isReplacement: false, isRestated: false, isShort: false },
-  ...{ booked: dec(4), amount: dec(200), open: dec(6) },
+  status,
+  isReplacement: false,
+  isRestated: false,
+  isShort: false,
+  booked: dec(4),
+  amount: dec(200),
+  open: dec(6),
   ...more,
 })
 const unfilled = { booked: dec(0), amount: dec(0), open: dec(10) }

@@ -13,8 +13,15 @@ const before: BookContext = { at: 1, newId: (kind, id) => `${id} ${kind}`, rejec
 const opening: BookContext = { ...before, at: 2 }
 const plain: Omit<BookDraft, 'id' | 'side' | 'type' | 'quantity'> = {
   timeInForce: '1',
-  ...{ positionEffect: null, limit: null, stop: null, parent: null, isParked: false, mid: null },
-  ...{ profitTarget: null, stopLoss: null, doNotCreateOcaGroup: false },
+  positionEffect: null,
+  limit: null,
+  stop: null,
+  parent: null,
+  isParked: false,
+  mid: null,
+  profitTarget: null,
+  stopLoss: null,
+  doNotCreateOcaGroup: false,
 }
 
 /** Buys with exits at 120 and 80; `filled` of the entry has traded at 100. */

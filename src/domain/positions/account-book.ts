@@ -110,7 +110,10 @@ export function markSymbol(book: AccountBook, instrument: TradedInstrument, mark
 
 const nothing = (holding: Holding | undefined): PositionChange => ({
   position: holding?.position ?? flat,
-  ...{ closed: zero, opened: zero, realised: zero, cash: zero },
+  closed: zero,
+  opened: zero,
+  realised: zero,
+  cash: zero,
 })
 
 /**

@@ -3,11 +3,15 @@ import { dec, zero } from '../decimal.ts'
 import { isLag, type NearEffects } from './broker-lag.ts'
 
 const split = (units: [number, number], isBooked: boolean): NearEffects => ({
-  ...{ added: zero, taken: zero, isListedAnew: false },
+  added: zero,
+  taken: zero,
+  isListedAnew: false,
   splits: [{ new: dec(units[0]), old: dec(units[1]), isBooked }],
 })
 const ended = (added: number, taken: number): NearEffects => ({
-  ...{ added: dec(added), taken: dec(taken), isListedAnew: false },
+  added: dec(added),
+  taken: dec(taken),
+  isListedAnew: false,
   splits: [],
 })
 const twoSplits = [...split([4, 1], false).splits, ...split([2, 1], false).splits]

@@ -40,8 +40,10 @@ test('the last change is that of a mark or of a split, and none where nothing is
 
 test('a mark is that of the day or of the last one before, in the units of the day', () => {
   const of = (instrumentId: number, on: number, bid: number, ask: number): DailyMark => ({
-    ...{ instrumentId, day: on },
-    ...{ bid: dec(bid), ask: dec(ask) },
+    instrumentId,
+    day: on,
+    bid: dec(bid),
+    ask: dec(ask),
   })
   const marks = [of(1, 4, 60, 62), of(1, 9, 31, 33), of(2, 4, 9, 9)]
   const ratio = { new: dec(3), old: dec(2) }

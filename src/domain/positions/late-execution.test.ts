@@ -49,7 +49,8 @@ describe('a late execution', () => {
   test('makes up a whole share with the fraction that was paid', () => {
     const paid = { before: dec(105), change: dec(-95), cash: dec(50) }
     expect(late(105, 10, splitOf(1, 10, 10), paid)).toEqual({
-      ...{ quantity: 11, price: 100 },
+      quantity: 11,
+      price: 100,
       adjusted: [210, -189, 0],
     })
   })

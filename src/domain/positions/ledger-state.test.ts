@@ -118,10 +118,16 @@ describe('books of the past', () => {
       securityType: 'FUT',
       pointValue: one,
       fx: one,
-      ...{ name: null, takesBack: null },
+      name: null,
+      takesBack: null,
     } as const
     const fill = (side: Side, price: number, cash: number, at: number): BookedFill => ({
-      ...{ ...terms, side, quantity: one, price: dec(price), cashChange: dec(cash), at },
+      ...terms,
+      side,
+      quantity: one,
+      price: dec(price),
+      cashChange: dec(cash),
+      at,
     })
     const fills = [fill('1', 90, 0, 1), fill('2', 110, 20, 3), fill('1', 100, 0, 2)]
     const [state] = statesAt(zero, { fills, adjustments: [] }, [5])
@@ -134,10 +140,20 @@ describe('books of the past', () => {
   test('units of which nothing says what they cost keep the average that the bust has left them', () => {
     const terms = { instrumentId: 1, securityType: 'CS', pointValue: one, fx: one, quantity: one } as const
     const fill = (side: Side, at: number, name: string, takesBack: string | null = null): BookedFill => ({
-      ...{ ...terms, side, price: one, cashChange: side === '1' ? dec(-1) : one, at, name, takesBack },
+      ...terms,
+      side,
+      price: one,
+      cashChange: side === '1' ? dec(-1) : one,
+      at,
+      name,
+      takesBack,
     })
     const adjusted = (at: number, change: number, units: number, old: number): BookedAdjustment => ({
-      ...{ instrumentId: 1, at, quantityChange: dec(change), cashChange: zero, split: split(units, old) },
+      instrumentId: 1,
+      at,
+      quantityChange: dec(change),
+      cashChange: zero,
+      split: split(units, old),
     })
     // A tenth of the first unit was paid out; the second became two, of which the bust takes one.
     const fills = [fill('1', 1, 'first'), fill('1', 3, 'second'), fill('2', 5, 'bust', 'second')]
@@ -187,7 +203,13 @@ describe('books of the past', () => {
   test('a ledger is netted again once, however much is taken back', () => {
     const terms = { instrumentId: 1, securityType: 'CS', pointValue: one, fx: one, at: 1 } as const
     const fill = (side: Side, price: number, name: string, takesBack: string | null): BookedFill => ({
-      ...{ ...terms, side, quantity: one, price: dec(price), cashChange: zero, name, takesBack },
+      ...terms,
+      side,
+      quantity: one,
+      price: dec(price),
+      cashChange: zero,
+      name,
+      takesBack,
     })
     const count = 5_000
     const bought = Array.from({ length: count }, (_, at) => fill('1', 1 + at, `${at}`, null))
@@ -204,7 +226,13 @@ describe('books of the past', () => {
     const terms = { instrumentId: 1, securityType: 'CS', pointValue: one, fx: one, ...own } as const
     const fills = [1, 2].map(
       (ledger): BookedFill => ({
-        ...{ ...terms, ledger, side: '1', quantity: dec(10), price: dec(30), cashChange: dec(-300), at: 1 },
+        ...terms,
+        ledger,
+        side: '1',
+        quantity: dec(10),
+        price: dec(30),
+        cashChange: dec(-300),
+        at: 1,
       }),
     )
     const adjusted = { instrumentId: 1, ledger: 2, at: 2, quantityChange: dec(20), cashChange: zero }
@@ -222,7 +250,13 @@ describe('books of the past', () => {
 test('what is told late was there when it was split, also where nothing else was', () => {
   const terms = { instrumentId: 1, securityType: 'CS', pointValue: one, fx: one, takesBack: null } as const
   const bought = (name: string, at: number, price: number): BookedFill => ({
-    ...{ ...terms, side: '1', quantity: one, price: dec(price), cashChange: dec(-price), name, at },
+    ...terms,
+    side: '1',
+    quantity: one,
+    price: dec(price),
+    cashChange: dec(-price),
+    name,
+    at,
   })
   const fills = [bought('today', 3, 5), bought('yesterday', 1, 10)]
   const adjustments = [{ instrumentId: 1, at: 2, quantityChange: one, cashChange: zero, split: split(2, 1) }]

@@ -161,7 +161,8 @@ function keptTrade(trade: OpenTrade, openedQuantity: Decimal, closedQuantity: De
   const { worst } = trade
   return {
     ...trade,
-    ...{ openedQuantity, closedQuantity },
+    openedQuantity,
+    closedQuantity,
     // It was never more than what was opened, however either is rounded.
     worst: worst && { ...worst, openQuantity: min(worst.openQuantity, openedQuantity) },
     openTurnover: kept(trade.openTurnover, trade.openedQuantity, openedQuantity),

@@ -21,7 +21,9 @@ const corporateActions = post('/corporate-actions', list(Action), async (door, w
   )
   const lines = wanted.map((action, place) => ({
     ...action,
-    ...{ place, day: action.date, symbol: found[place]?.symbol ?? '' },
+    place,
+    day: action.date,
+    symbol: found[place]?.symbol ?? '',
   }))
   const delistings = lines.filter(({ kind }) => kind === 'delisting')
   const actions = lines.flatMap(({ kind, ...action }) => (kind === 'delisting' ? [] : [{ kind, ...action }]))

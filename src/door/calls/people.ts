@@ -89,7 +89,11 @@ const people = post('/people', list(Person), (door, wanted) =>
     const ids = await insertPersons(
       tx,
       wanted.map(({ firstName, lastName, email, role }, place) => ({
-        ...{ firstName, lastName, email, role, createdAt },
+        firstName,
+        lastName,
+        email,
+        role,
+        createdAt,
         siteId: placed[place]?.siteId ?? 0,
       })),
     )

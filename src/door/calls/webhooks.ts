@@ -9,7 +9,10 @@ import { listSites } from '../rows.ts'
 
 const sent = get('/webhooks', async ({ work }) =>
   (await listAttempts(work.db.read)).map(({ id, body, attemptedAt, signature, ...tried }) => ({
-    ...{ id, ...tried, body, attemptedUtc: new Date(attemptedAt).toISOString() },
+    id,
+    ...tried,
+    body,
+    attemptedUtc: new Date(attemptedAt).toISOString(),
     headers: {
       'webhook-id': id,
       'webhook-timestamp': String(Math.floor(attemptedAt / 1000)),

@@ -107,7 +107,9 @@ export async function closeAgainst(
     const plan = planSync(one.input, one.obstacles)
     const isHere = (id: string): boolean => one.orders.get(id)?.instrumentId === instrumentId
     const actions = {
-      ...{ toMarket: [], place: [], open: [] },
+      toMarket: [],
+      place: [],
+      open: [],
       cancel: plan.actions.cancel.filter(isHere),
       replace: plan.actions.replace.filter(({ clientOrderId }) => isHere(clientOrderId)),
       close: plan.actions.close.filter(({ symbol }) => symbolIn(one, symbol).instrumentId === instrumentId),
@@ -137,7 +139,9 @@ async function planTurns(
   const stuck = planned
     .flatMap(({ one, plan }) =>
       plan.actions.toMarket.map(({ clientOrderId, quantity }) => ({
-        ...{ one, leaves: quantity, row: one.orders.get(clientOrderId)! },
+        one,
+        leaves: quantity,
+        row: one.orders.get(clientOrderId)!,
       })),
     )
     .filter(({ row }) => row.chaseAt === null)

@@ -78,7 +78,8 @@ export const claimSends = (
     return {
       claimed,
       ended: refused.length + asked.length + orphans.length,
-      ...{ last, claimedAt },
+      last,
+      claimedAt,
     }
   })
 

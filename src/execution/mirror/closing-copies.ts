@@ -51,8 +51,12 @@ function missing(one: SyncCase, places: readonly Placement[], now: Instant): Clo
   return places
     .filter(({ signal }) => isExit(one, signal) && !attempted.has(signal))
     .map((place) => ({
-      ...{ signal: place.signal, leaves: zero, executed: zero, wanted: place.quantity },
-      ...{ row: undefined, wasRefused: () => false },
+      signal: place.signal,
+      leaves: zero,
+      executed: zero,
+      wanted: place.quantity,
+      row: undefined,
+      wasRefused: () => false,
       write: (quantity) => placedCopy(one, { ...place, quantity }, now),
     }))
 }
@@ -71,7 +75,11 @@ function standing(one: SyncCase, replacements: readonly Replacement[], now: Inst
     const changed = (quantity: Decimal): Replacement => ({ clientOrderId, type, quantity, limit, stop })
     return [
       {
-        ...{ signal, leaves, executed, row, wanted: change?.quantity ?? leaves },
+        signal,
+        leaves,
+        executed,
+        row,
+        wanted: change?.quantity ?? leaves,
         wasRefused: (quantity) => isRefused(one.obstacles, changed(quantity)),
         write: (quantity) => changedCopy(one, changed(quantity), now),
       },
@@ -103,7 +111,9 @@ function grown(one: SyncCase, copy: ClosingCopy, entryExecuted: Decimal | null):
   if (signal.entry === null) return isExit(one, signal) ? max(leaves, wanted) : leaves
   const held = one.input.accountPositions.get(signal.symbol) ?? zero
   const covered = coveredOfEntry({
-    ...{ side: signal.side, entryExecuted, entryKept: signal.entryKept },
+    side: signal.side,
+    entryExecuted,
+    entryKept: signal.entryKept,
     sizing: { held, ...one.input.termsOf(signal.symbol) },
   })
   return max(leaves, min(wanted, covered.minus(executed)))

@@ -71,7 +71,13 @@ function closingOrder(row: ClosingRow, now: Instant): NewAccountOrder {
     heldQty: held,
     referencePx: side === '1' ? row.ask : row.bid,
     setupFence: row.fence,
-    ...{ setupId, accountId, brokerId, strategyId, instrumentId, revision, scalingPercentage },
+    setupId,
+    accountId,
+    brokerId,
+    strategyId,
+    instrumentId,
+    revision,
+    scalingPercentage,
     ...chainStart,
   }
 }

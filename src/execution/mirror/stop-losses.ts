@@ -114,8 +114,16 @@ function changesOf(
       : [
           newOrder(one, instrument, at, {
             info: 'auto stop loss',
-            ...{ source: 'L', sourceId: instrument.id, revision, signalType: 6, side, ordType: '3' },
-            ...{ timeInForce: '1', positionEffect: 'C', orderQty: quantity, stopPx: stop.stop.toFixed() },
+            source: 'L',
+            sourceId: instrument.id,
+            revision,
+            signalType: 6,
+            side,
+            ordType: '3',
+            timeInForce: '1',
+            positionEffect: 'C',
+            orderQty: quantity,
+            stopPx: stop.stop.toFixed(),
           }),
         ]
   return { cancel: current ? [current] : [], change: [], place }

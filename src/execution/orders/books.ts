@@ -248,7 +248,11 @@ async function saveFills(
     booked.map(({ price, at, ...fill }) => ({
       tradeId: trades.get(fill.execId) ?? null,
       ...fill,
-      ...{ strategyId, instrumentId, px: price, fx: terms.fx, filledAt: at },
+      strategyId,
+      instrumentId,
+      px: price,
+      fx: terms.fx,
+      filledAt: at,
     })),
   )
   const positions = traded.map(({ strategyId, instrumentId, position, openedAt }) => ({

@@ -102,7 +102,8 @@ async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, en
   await deliver(ctx, tx, contract, deliveries, at)
   if (contract.endedAt === null) await markDelivered(tx, contract, at)
   await settleLedgers(tx, contract, {
-    ...{ at, now },
+    at,
+    now,
     endingOf: (quantity, avgPx) => endingOf(contract, quantity, avgPx, last),
   })
   // What the strategy took or gave is no signal that is mirrored: accounts that held less of the contract are apart now.

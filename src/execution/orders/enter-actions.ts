@@ -113,8 +113,12 @@ function newAction(
     return 'a split needs new and old units above 0'
   if (!isSplit && (newUnits !== undefined || oldUnits !== undefined)) return `a ${kind} has no units`
   return {
-    ...{ instrumentId: instrument.id, kind, day, amount: amount ?? null },
-    ...{ newUnits: newUnits ?? null, oldUnits: oldUnits ?? null },
+    instrumentId: instrument.id,
+    kind,
+    day,
+    amount: amount ?? null,
+    newUnits: newUnits ?? null,
+    oldUnits: oldUnits ?? null,
     takesEffectAt: openingOf(instrument.calendar, date),
   }
 }

@@ -40,7 +40,8 @@ export async function deliveriesOfToday(
       let traded: Traded = { quantity: side === '1' ? quantity : quantity.negated(), price }
       for (const action of actions) traded = passed.pass(traded, action, ledger, pointValue)
       const fill: PositionFill = {
-        ...{ side: traded.quantity.isNegative() ? '2' : '1', quantity: traded.quantity.abs() },
+        side: traded.quantity.isNegative() ? '2' : '1',
+        quantity: traded.quantity.abs(),
         price: traded.price,
       }
       return [ledgerName({ ...ledger, instrumentId }), fill] as const

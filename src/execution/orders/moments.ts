@@ -69,7 +69,10 @@ export function fillOnBar(book: SignalBook, instrument: QuotedInstrument, bar: M
 
 /** The bar as the domain reads it. */
 export const barOf = ({ at, open, high, low, volume }: MarketBar): Bar => ({
-  ...{ start: at, open, high, low },
+  start: at,
+  open,
+  high,
+  low,
   volume: volume ?? null,
 })
 

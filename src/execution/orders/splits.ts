@@ -78,8 +78,13 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
     const isOption = instrument.id !== action.instrumentId
     splits.set(instrument.id, {
       previousClose: closeOf(marks.get(instrument.id), action.at, ratio),
-      ...{ ratio, isOption, multiplies: !isOption || isWholeRatio(ratio), tick: instrument.tick },
-      ...{ instrument, at: action.at, isLate: action.isLate },
+      ratio,
+      isOption,
+      multiplies: !isOption || isWholeRatio(ratio),
+      tick: instrument.tick,
+      instrument,
+      at: action.at,
+      isLate: action.isLate,
       actionId: actionIds.get(instrument.id) ?? action.id,
     })
   }
@@ -128,7 +133,11 @@ async function restateBooks(
   const ids = await newSignalIds(tx, books.length)
   const restated = books.map((book) => restate(book, splits.get(book.instrumentId) as InstrumentSplit))
   const positions = restated.map(({ strategyId, instrumentId, position, openedAt }) => ({
-    ...{ strategyId, instrumentId, quantity: position.quantity, avgPx: position.avgPx, openedAt },
+    strategyId,
+    instrumentId,
+    quantity: position.quantity,
+    avgPx: position.avgPx,
+    openedAt,
   }))
   await savePositions(tx, positions)
   for (const split of splits.values()) {

@@ -91,20 +91,24 @@ function actsOf(one: VariantCase, { actions }: PlannedSync): Act[] {
         return replaceOrder(book, id, { newId, quantity, timeInForce, ...terms }, context)
       },
       makes: { copiedSignalId: row.sourceId, filledBefore: row.signalFilledBefore },
-      ...{ one, symbol: symbolOf(one, row.instrumentId) },
+      one,
+      symbol: symbolOf(one, row.instrumentId),
     }
   }
   const corrected = (positionEffect: 'O' | 'C', symbol: string, side: Side, quantity: Decimal): Act => ({
     apply: (book, id, context) =>
       submitOrder(book, marketOrder({ id, side, quantity, positionEffect }), context),
     makes: { copiedSignalId: null, filledBefore: '0' },
-    ...{ one, symbol },
+    one,
+    symbol,
   })
   return [
     ...actions.cancel.map(
       (id): Act => ({
         apply: (book, _, context) => withdrawOrder(book, id, 'no longer wanted', context),
-        ...{ one, symbol: symbolOf(one, orderOf(id).instrumentId), makes: null },
+        one,
+        symbol: symbolOf(one, orderOf(id).instrumentId),
+        makes: null,
       }),
     ),
     ...actions.toMarket.map(({ clientOrderId, quantity }) =>
@@ -171,7 +175,8 @@ function placed(one: VariantCase, { signal, quantity }: Placement): Act {
       return submitOrder(book, { ...plain, type, limit, stop, timeInForce, ocaGroup }, context)
     },
     makes: { copiedSignalId, filledBefore: filled.toFixed() },
-    ...{ one, symbol },
+    one,
+    symbol,
   }
 }
 

@@ -170,7 +170,9 @@ async function compareOrders(conclusion: Conclusion, ids: readonly number[]): Pr
 }
 
 const ourOrder = ({ status, executed, restated, replacesOrderId }: SentOrder) => ({
-  ...{ status, executed: dec(executed), restated: restated?.map(dec) ?? null },
+  status,
+  executed: dec(executed),
+  restated: restated?.map(dec) ?? null,
   isReplacement: replacesOrderId !== null,
 })
 

@@ -258,8 +258,14 @@ class BatchState {
     this.#standing = this.#standing.filter((one) => one.orderId !== order.id || one.execId !== execId)
     this.#unfill(report, order, fill, true)
     this.#executions.push({
-      ...{ report: { ...report, reportKey: `${execId}/back:${report.reportKey}` }, order, quantity, px },
-      ...{ side: oppositeOf(side), before: null, busts: { execId, known }, isInferred: false },
+      report: { ...report, reportKey: `${execId}/back:${report.reportKey}` },
+      order,
+      quantity,
+      px,
+      side: oppositeOf(side),
+      before: null,
+      busts: { execId, known },
+      isInferred: false,
     })
   }
 

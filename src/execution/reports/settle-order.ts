@@ -30,8 +30,14 @@ export async function settleOrder(
   await insertReports(
     tx,
     reports.map((kind) => ({
-      ...{ kind, brokerId, accountId, symbol, clientOrderId: name, occurredAt: now },
-      ...{ reportKey: `settled:${kind}:${name}:${now}`, text: 'settled by the operator' },
+      kind,
+      brokerId,
+      accountId,
+      symbol,
+      clientOrderId: name,
+      occurredAt: now,
+      reportKey: `settled:${kind}:${name}:${now}`,
+      text: 'settled by the operator',
       ...(kind === 'total' && stated),
     })),
   )
@@ -39,7 +45,11 @@ export async function settleOrder(
 }
 
 const disputed = ({ status, replacesOrderId, restated, executed, amount, open, told }: DifferingOrder) => ({
-  ...{ status, isReplacement: replacesOrderId !== null, isRestated: restated !== null },
-  ...{ booked: dec(restated?.[0] ?? executed), amount: dec(amount), open: dec(open) },
+  status,
+  isReplacement: replacesOrderId !== null,
+  isRestated: restated !== null,
+  booked: dec(restated?.[0] ?? executed),
+  amount: dec(amount),
+  open: dec(open),
   isShort: readGapWords(told).gaps.some((gap) => gap === 'total' || gap === 'unclear'),
 })

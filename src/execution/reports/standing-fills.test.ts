@@ -15,8 +15,15 @@ test.each([
 })
 
 const fill = (execId: string, quantity: number, px: number, isInferred: boolean): StandingFill => ({
-  ...{ orderId: 1, execId, side: '1', at: 0, inLast: undefined, known: null },
-  ...{ quantity: dec(quantity), px: dec(px), isInferred },
+  orderId: 1,
+  execId,
+  side: '1',
+  at: 0,
+  inLast: undefined,
+  known: null,
+  quantity: dec(quantity),
+  px: dec(px),
+  isInferred,
 })
 
 test.each<[string, StandingFill[], number, number, [number, number] | null]>([

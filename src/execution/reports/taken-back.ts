@@ -49,8 +49,15 @@ export class TakenBack {
     // What is taken back counts never before it was executed.
     const executedAt = busts && fills.find(({ name }) => name === takesBack)?.at
     fills.push({
-      ...{ ...terms, instrumentId: key.instrumentId, side, quantity, price, cashChange: zero },
-      ...{ at: Math.max(executedAt ?? 0, report.occurredAt), name: report.reportKey, takesBack },
+      ...terms,
+      instrumentId: key.instrumentId,
+      side,
+      quantity,
+      price,
+      cashChange: zero,
+      at: Math.max(executedAt ?? 0, report.occurredAt),
+      name: report.reportKey,
+      takesBack,
       ...(key.setupId !== null && { ledger: key.setupId }),
     })
   }

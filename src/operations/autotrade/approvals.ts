@@ -39,7 +39,12 @@ export async function askCustomer(
   await insertApproval(ctx.sql, {
     createdAt: ctx.now,
     expiresAt: ctx.now + approvalLife,
-    ...{ id, accountId: account.id, strategyId, action: 'start', status: 'PendingCustomer', choices },
+    id,
+    accountId: account.id,
+    strategyId,
+    action: 'start',
+    status: 'PendingCustomer',
+    choices,
   })
   return { bare: true, headers: naming(ctx, id) }
 }
@@ -60,7 +65,12 @@ export async function settleApproval(
   await insertApproval(ctx.sql, {
     createdAt: ctx.now,
     expiresAt: ctx.now,
-    ...{ id, accountId: account.id, strategyId, action, status: 'Completed', choices: {} },
+    id,
+    accountId: account.id,
+    strategyId,
+    action,
+    status: 'Completed',
+    choices: {},
   })
   return naming(ctx, id)
 }

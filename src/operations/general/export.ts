@@ -89,8 +89,11 @@ export const getWlInstrumentationExport: Handler<'GetWlInstrumentationExport'> =
   const { from, to } = windowOf(params, now)
   if (from > to) return refuse('BadCombination', 'FromWhen', 'FromWhen must not be after ToWhen.')
   const filter: ExportFilter = {
-    ...{ siteId, from: from * second, until: to * second + second - 1 },
-    ...{ personId: params.PersonId ?? null, strategyId: params.SystemId ?? null },
+    siteId,
+    from: from * second,
+    until: to * second + second - 1,
+    personId: params.PersonId ?? null,
+    strategyId: params.SystemId ?? null,
   }
   const [signInCounts, autotrade, signIns, subscriptions, stability, executions] = await Promise.all([
     countSignIns(sql, filter),

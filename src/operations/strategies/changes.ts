@@ -134,8 +134,11 @@ export async function replaceOrder(sql: Sql, { ctx, order }: OrderCall): Promise
   const book = await bookOf(sql, signal)
   const replacement = {
     newId: String(row.signalId),
-    ...{ quantity: draft.quantity, type: draft.ordType, timeInForce: draft.timeInForce },
-    ...{ limit: draft.limitPx ?? null, stop: draft.stopPx ?? null },
+    quantity: draft.quantity,
+    type: draft.ordType,
+    timeInForce: draft.timeInForce,
+    limit: draft.limitPx ?? null,
+    stop: draft.stopPx ?? null,
   }
   const accounts = await accountsOf(
     sql,

@@ -206,7 +206,12 @@ function place(
   { account, parent }: { readonly account: ModelAccount | undefined; readonly parent: Parent | null },
 ): PlacedCall {
   const draft: OrderDraft = {
-    ...{ side, positionEffect, quantity, ordType: '1', timeInForce: '1', doNotSyncToOpen: false },
+    side,
+    positionEffect,
+    quantity,
+    ordType: '1',
+    timeInForce: '1',
+    doNotSyncToOpen: false,
   }
   const family = { parent, parkedUntil: null, doNotCreateOcaGroup: false }
   const placed = placeDraft(ctx, strategy, row, draft, { account, family, fromDesired: true })

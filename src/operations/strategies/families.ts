@@ -70,7 +70,9 @@ export const getStrategyMuxStatus: Handler<'GetStrategyMuxStatus'> = async (ctx,
         SyncSummary: synced,
         SyncDetails: isAll ? [] : compared.map(shown),
         Exceptions: exceptions.map(shown),
-        ...{ FamilyGuid, VariantGuid, WhiteLabelSiteId: siteId },
+        FamilyGuid,
+        VariantGuid,
+        WhiteLabelSiteId: siteId,
       },
     ],
   }
@@ -120,10 +122,13 @@ async function readPasts(sql: Sql, rows: readonly VariantPositionRow[]) {
   return rows.map((_, index): (FamilyFill | FamilySplit)[] => {
     const own = (filled.get(index + 1) ?? []).map(({ isParent, side, quantity, at }) => ({
       quantity: dec(quantity).times(directionOf(side)),
-      ...{ isParent, at },
+      isParent,
+      at,
     }))
     const changes = (split.get(index + 1) ?? []).map(({ parentChange, variantChange, at }) => ({
-      ...{ parentChange: dec(parentChange), variantChange: dec(variantChange), at },
+      parentChange: dec(parentChange),
+      variantChange: dec(variantChange),
+      at,
     }))
     // The sort is stable: what was traded in the moment of a split came after it, so it is taken back first.
     return [...own, ...changes].sort((one, other) => other.at - one.at)

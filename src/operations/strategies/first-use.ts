@@ -91,7 +91,15 @@ async function withUnderlying(sql: Sql, derived: readonly Derived[]): Promise<De
 /** The row of an instrument that is not made yet: nobody holds it and nobody has quoted it. */
 const provisional = ({ calendar, tick, lastTradingDay }: Instrument): PlacingRow => ({
   // Ids that no signal has: nothing of this row is written.
-  ...{ signalId: 0, moreIds: [-1, -2, -3, -4] },
-  ...{ instrumentId: 0, isTradable: true, splitAt: null, position: '0', bid: null, ask: null },
-  ...{ calendar, tick: tick.toFixed(), lastTradingDay },
+  signalId: 0,
+  moreIds: [-1, -2, -3, -4],
+  instrumentId: 0,
+  isTradable: true,
+  splitAt: null,
+  position: '0',
+  bid: null,
+  ask: null,
+  calendar,
+  tick: tick.toFixed(),
+  lastTradingDay,
 })

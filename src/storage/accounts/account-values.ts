@@ -126,8 +126,14 @@ const loadValueRows = (sql: Sql, accountIds: readonly number[]): Promise<ValueRo
 
 /** Worth asks nothing of an instrument but its class and what a point of it is worth. */
 const unasked = {
-  ...{ symbol: '', root: '', initialMargin: null, underlying: null, putOrCall: null },
-  ...{ strike: null, expiry: null, indexOption: false },
+  symbol: '',
+  root: '',
+  initialMargin: null,
+  underlying: null,
+  putOrCall: null,
+  strike: null,
+  expiry: null,
+  indexOption: false,
 } as const
 
 const holdingOf = (row: Omit<HeldRow, 'instrumentId'>, instrumentId: number, fx: Decimal): Holding => ({

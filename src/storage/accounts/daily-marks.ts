@@ -58,7 +58,9 @@ async function loadMarkSplits(sql: Sql, instrumentIds: readonly number[]): Promi
     order by takes_effect_at, id`
   return rows.map(({ instrumentId, at, newUnits, oldUnits, resizes }) => ({
     ratio: { new: dec(newUnits), old: dec(oldUnits) },
-    ...{ instrumentId, day: bookedDay(at), multiplies: !resizes },
+    instrumentId,
+    day: bookedDay(at),
+    multiplies: !resizes,
   }))
 }
 

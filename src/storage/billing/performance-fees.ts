@@ -112,8 +112,12 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
     order by setup.id`
 
 const stateOf = ({ settledAt, units, price, mark, ...sums }: LastSettlement) => ({
-  ...{ settledAt, holding: { units: dec(units), price: dec(price), mark: dec(mark) } },
-  ...{ capital: dec(sums.capital), gain: dec(sums.gain), carried: dec(sums.carried), fees: dec(sums.fees) },
+  settledAt,
+  holding: { units: dec(units), price: dec(price), mark: dec(mark) },
+  capital: dec(sums.capital),
+  gain: dec(sums.gain),
+  carried: dec(sums.carried),
+  fees: dec(sums.fees),
 })
 
 /** Setups by account and strategy: these are settled one after the other. */
@@ -175,7 +179,10 @@ async function settle(
     rows.map(({ currency }) => currency),
   )
   const chainedOf = (row: SetupRow): ChainedRow => ({
-    ...{ row, isDue: row.isDue, isClosed: row.isClosed, before: row.last && stateOf(row.last) },
+    row,
+    isDue: row.isDue,
+    isClosed: row.isClosed,
+    before: row.last && stateOf(row.last),
     gain: dec(row.cashChange).plus(worths.get(row.setupId) ?? zero),
     startedEquity: dec(row.startedEquity),
   })
@@ -188,7 +195,9 @@ async function settle(
     if (!fx) continue
     const ofChain = settleChain(chain.map(chainedOf), rateOf(chain)).map(
       ({ setup: { row }, settlement, carries }) => ({
-        ...{ row, settlement, percent: carries ? percent : 0 },
+        row,
+        settlement,
+        percent: carries ? percent : 0,
         charged: cents(settlement.fee.times(fx)).times(100),
       }),
     )

@@ -43,5 +43,7 @@ export async function answerSimulated(sql: Sql, charges: readonly ClaimedCharge[
 /** The method of a person who pays, or who declines for a reason. */
 export const simulatedMethod = (personId: number, declines: string | null): Omit<PaymentMethod, 'at'> => ({
   provider: 'simulated',
-  ...{ personId, customerRef: `person-${personId}`, methodRef: declines ?? acceptedMethod },
+  personId,
+  customerRef: `person-${personId}`,
+  methodRef: declines ?? acceptedMethod,
 })

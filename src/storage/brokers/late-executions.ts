@@ -107,7 +107,10 @@ export async function loadAdjustments(
     from account_adjustment j join corporate_action a on a.id = j.action_id
     where action_id = any(${actionIds}::bigint[]) and account_id = any(${accountIds}::bigint[])`
   return rows.map(({ before, change, cash, ...row }) => ({
-    ...{ ...row, before: dec(before), change: dec(change), cash: dec(cash) },
+    ...row,
+    before: dec(before),
+    change: dec(change),
+    cash: dec(cash),
   }))
 }
 

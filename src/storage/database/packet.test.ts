@@ -4,7 +4,12 @@ import { Packet } from './packet.ts'
 const nothing = (): void => {}
 const connection = {
   stream: { cork: nothing, uncork: nothing },
-  ...{ parse: nothing, bind: nothing, describe: nothing, execute: nothing, close: nothing, sync: nothing },
+  parse: nothing,
+  bind: nothing,
+  describe: nothing,
+  execute: nothing,
+  close: nothing,
+  sync: nothing,
 }
 const statement = { name: 'one', text: 'select 1', values: [] }
 

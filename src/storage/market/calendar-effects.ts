@@ -69,7 +69,8 @@ export async function loadNearEffects(
   return ({ accountId, symbol }) => {
     const { added, taken } = byPosition.get(`${accountId} ${symbol}`) ?? { added: 0, taken: 0 }
     return {
-      ...{ added: dec(added), taken: dec(taken) },
+      added: dec(added),
+      taken: dec(taken),
       isListedAnew: splits.some((row) => stocksOf(symbol).includes(row.symbol)),
       splits: splits
         .filter((row) => row.symbol === symbol)

@@ -339,7 +339,9 @@ function refusedChanges(
     refusals.map(({ orderId, orderQty, ordType, limitPx, stopPx }) => [
       `${orderId}`,
       {
-        ...{ type: ordType, limit: amount(limitPx), stop: amount(stopPx) },
+        type: ordType,
+        limit: amount(limitPx),
+        stop: amount(stopPx),
         quantity: dec(orderQty).minus(executed.get(orderId) ?? zero),
       },
     ]),

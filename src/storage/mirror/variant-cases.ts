@@ -182,10 +182,14 @@ function caseOf(variant: ClaimedVariant, facts: Facts, now: Instant): VariantCas
       orders: chainsOf(orders, symbolOf),
       termsOf: (symbol) => ({
         assetClass: bySymbol.get(symbol)?.securityType ?? 'CS',
-        ...{ settings, willSyncToOpen: true, referencePrice: null },
+        settings,
+        willSyncToOpen: true,
+        referencePrice: null,
       }),
       exclusions: new Map(),
-      ...{ chaseFilled: true, isSyncEnabled: true, driftGraceSeconds },
+      chaseFilled: true,
+      isSyncEnabled: true,
+      driftGraceSeconds,
     },
     rejected: notTried(
       (facts.rejections.get(strategyId) ?? []).map((refusal) => [symbolOf(refusal.instrumentId), refusal]),

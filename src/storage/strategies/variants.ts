@@ -44,7 +44,10 @@ export async function insertVariant(
   const scaled = dec(parent.startingCash).times(scalingPercentage).times(hundredth)
   const id = await insertStrategy(tx, {
     startingCash: variant.startingCash ?? scaled.toFixed(),
-    ...{ siteId: owner.siteId, ownerPersonId, name: variant.name, startedAt: instant(createdAt) },
+    siteId: owner.siteId,
+    ownerPersonId,
+    name: variant.name,
+    startedAt: instant(createdAt),
   })
   await tx.run`
     insert into variant (strategy_id, parent_id, scaling_percentage, security_types, created_at)

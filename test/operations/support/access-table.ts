@@ -27,8 +27,14 @@ export type Relation = (typeof relations)[number]
 type Rule = Readonly<Record<CallerKind, string>>
 
 const rule = (users: string, geo: string, whiteLabel: string, platform: string): Rule => ({
-  ...{ unrelated: users, accountOwner: users, strategyOwner: users },
-  ...{ geoOwn: geo, geoOther: geo, wlOwn: whiteLabel, wlOther: whiteLabel, platform },
+  unrelated: users,
+  accountOwner: users,
+  strategyOwner: users,
+  geoOwn: geo,
+  geoOther: geo,
+  wlOwn: whiteLabel,
+  wlOther: whiteLabel,
+  platform,
 })
 
 /** No object, or one that anybody may ask about: rows are cut to the caller instead. */
@@ -75,13 +81,22 @@ const token = ({ userToken: UserToken }: Household) => ({ UserToken })
 const order = { ...symbol, OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 1, TIF: '1' } as const
 const closing = { ...order, Side: '2', Limit: 500 } as const
 const member = (of: Household, { commonId }: Given) => ({
-  ...{ PersonId: of.personId, WatchListId: of.watchListId, StrategyId: commonId },
-  ...{ ModificationSource: 'MEMBER', ModificationAction: 'ADD' },
+  PersonId: of.personId,
+  WatchListId: of.watchListId,
+  StrategyId: commonId,
+  ModificationSource: 'MEMBER',
+  ModificationAction: 'ADD',
 })
 /** The address is taken: whoever is let in hears it. */
 const profile = {
-  ...{ FirstName: 'A', LastName: 'B', ScreenName: 'C', Email: 'holder@example.org' },
-  ...{ Password: 'long enough words', Language: 'eng', CountryCode: 'US', DivisionCode: 'NY' },
+  FirstName: 'A',
+  LastName: 'B',
+  ScreenName: 'C',
+  Email: 'holder@example.org',
+  Password: 'long enough words',
+  Language: 'eng',
+  CountryCode: 'US',
+  DivisionCode: 'NY',
 } as const
 const fresh = (of: Household) => ({ ...account(of), Account: `N${of.personId}` })
 
@@ -117,15 +132,19 @@ export const accessTable: readonly Entry[] = [
   { operation: 'GetStrategyHistoricalOrders', rule: viewer, params: strategy, shows: 'strategy' },
   {
     operation: 'GetStrategyHistoricalOrders',
-    ...{ rule: viewer, params: ({ signalId }) => ({ SignalId: signalId }), shows: 'strategy' },
+    rule: viewer,
+    params: ({ signalId }) => ({ SignalId: signalId }),
+    shows: 'strategy',
   },
   {
     operation: 'NewStrategyOrder',
-    ...{ rule: strategyOwner, params: (of) => ({ Order: { ...order, ...strategy(of) } }) },
+    rule: strategyOwner,
+    params: (of) => ({ Order: { ...order, ...strategy(of) } }),
   },
   {
     operation: 'CancelStrategyOrder',
-    ...{ rule: strategyOwner, params: (of) => ({ ...strategy(of), SignalId: of.signalId }) },
+    rule: strategyOwner,
+    params: (of) => ({ ...strategy(of), SignalId: of.signalId }),
   },
   {
     operation: 'ReplaceStrategyOrder',
@@ -167,11 +186,13 @@ export const accessTable: readonly Entry[] = [
   { operation: 'GetWatchLists', rule: personOrAdmin, params: someone, shows: 'person' },
   {
     operation: 'GetWatchListMembers',
-    ...{ rule: personOrAdmin, params: (of) => ({ ...someone(of), WatchListId: of.watchListId }) },
+    rule: personOrAdmin,
+    params: (of) => ({ ...someone(of), WatchListId: of.watchListId }),
   },
   {
     operation: 'GetAutotradeApprovalStatus',
-    ...{ rule: personOrAdmin, params: ({ requestId }) => ({ RequestId: requestId }) },
+    rule: personOrAdmin,
+    params: ({ requestId }) => ({ RequestId: requestId }),
   },
 
   {
@@ -193,7 +214,8 @@ export const accessTable: readonly Entry[] = [
   {
     operation: 'NewAutotradeOrder',
     // It has no 404.
-    ...{ rule: { ...person, platform: '+++-' }, params: (of) => ({ ...account(of), Order: closing }) },
+    rule: { ...person, platform: '+++-' },
+    params: (of) => ({ ...account(of), Order: closing }),
   },
   {
     operation: 'CancelAutotradeOrder',
@@ -203,7 +225,9 @@ export const accessTable: readonly Entry[] = [
   },
   {
     operation: 'ReplaceAutotradeOrder',
-    ...{ rule: person, params: (of) => ({ ...account(of), OrderId: 'x', Price: 1 }), in: [404] },
+    rule: person,
+    params: (of) => ({ ...account(of), OrderId: 'x', Price: 1 }),
+    in: [404],
   },
   { operation: 'ResetPaperTrade', rule: person, params: account, in: [409] },
   { operation: 'SyncPositionsToOpen', rule: person, params: account },
@@ -255,11 +279,14 @@ export const accessTable: readonly Entry[] = [
   },
   {
     operation: 'DeleteApprovedBrokerTransmitAccount',
-    ...{ rule: admin, params: (of) => ({ ...account(of), Account: 'NONE' }), in: [404] },
+    rule: admin,
+    params: (of) => ({ ...account(of), Account: 'NONE' }),
+    in: [404],
   },
   {
     operation: 'StartSim',
-    ...{ rule: admin, params: (of, { lonelyId }) => ({ ...someone(of), StrategyIds: [lonelyId] }) },
+    rule: admin,
+    params: (of, { lonelyId }) => ({ ...someone(of), StrategyIds: [lonelyId] }),
   },
   { operation: 'StopSim', rule: admin, params: (of) => ({ ...someone(of), StrategyId: 999_999 }), in: [404] },
 
@@ -273,7 +300,8 @@ export const accessTable: readonly Entry[] = [
   { operation: 'GetWlInstrumentationExport', rule: whiteLabelAdmin, params: site },
   {
     operation: 'GetWlInstrumentationExport',
-    ...{ rule: whiteLabelAdmin, params: (of) => ({ ...site(of), ...someone(of) }) },
+    rule: whiteLabelAdmin,
+    params: (of) => ({ ...site(of), ...someone(of) }),
   },
   { operation: 'GetRule575Status', rule: whiteLabelAdmin, params: site },
   { operation: 'GetStrategyMuxStatus', rule: whiteLabelAdmin, params: site },

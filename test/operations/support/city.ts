@@ -88,7 +88,14 @@ export async function buildCity(): Promise<City> {
   while ((await ask('Hello', { Name: 'x' }, { key: people.deleted.key })).status === 200);
   const keys = Object.fromEntries(inhabitants.map((name) => [name, people[name].key]))
   return {
-    ...{ platform, door, ask, expiredKey, revokedKey, households, commonId, lonelyId },
+    platform,
+    door,
+    ask,
+    expiredKey,
+    revokedKey,
+    households,
+    commonId,
+    lonelyId,
     keys: keys as City['keys'],
   }
 }

@@ -34,7 +34,11 @@ export function feesOf(platform: Awaited<ReturnType<typeof testPlatform>>) {
   const buy = (owner: Citizen, strategyId: number) =>
     ask('/gen/Strategies/NewStrategyOrder', owner, {
       Order: {
-        ...{ StrategyId: strategyId, OrderType: '1', TIF: '1', Side: '1', OrderQuantity: 100 },
+        StrategyId: strategyId,
+        OrderType: '1',
+        TIF: '1',
+        Side: '1',
+        OrderQuantity: 100,
         PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock' },
       },
     })

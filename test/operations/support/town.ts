@@ -82,7 +82,10 @@ export async function buildTown(dialect: Dialect = 'native'): Promise<Town> {
 
 async function buildSites(door: Town['door']): Promise<Town['sites']> {
   const site = (kind: string, name: string, more: object = {}) => ({
-    ...{ kind, name, domain: `${name}.example`, ...more },
+    kind,
+    name,
+    domain: `${name}.example`,
+    ...more,
   })
   const [north = 0, south = 0] = await door<number[]>('/sites', [site('geo', 'north'), site('geo', 'south')])
   const [west = 0, east = 0] = await door<number[]>('/sites', [
@@ -94,7 +97,10 @@ async function buildSites(door: Town['door']): Promise<Town['sites']> {
 
 async function settle(door: Town['door']): Promise<Town['people']> {
   const wanted = Object.entries(cast).map(([name, [role, site]]) => ({
-    ...{ firstName: name, lastName: 'T', email: `${name}@example.org`, role },
+    firstName: name,
+    lastName: 'T',
+    email: `${name}@example.org`,
+    role,
     ...(site && { site }),
   }))
   const made = await door<Citizen[]>('/people', wanted)
@@ -146,7 +152,11 @@ async function openTrade(
   await door('/quotes', [{ symbol: 'AAPL', bid: 99.99, ask: 100 }])
   const order = async (terms: object) => {
     const Order = {
-      ...{ StrategyId: strategyId, Side: '1', OrderQuantity: 100, TIF: '1', [symbolMember(dialect)]: apple },
+      StrategyId: strategyId,
+      Side: '1',
+      OrderQuantity: 100,
+      TIF: '1',
+      [symbolMember(dialect)]: apple,
       ...terms,
     }
     const answer = await ask('NewStrategyOrder', { Order }, { key: owner.key })
@@ -160,14 +170,15 @@ async function openTrade(
 }
 
 export const kycInfo = {
-  ...{
-    FirstName: 'H',
-    LastName: 'O',
-    Email: 'h@example.org',
-    Phone: '+12125550123',
-    Street: '1 Main Street',
-  },
-  ...{ City: 'Albany', Province: 'NY', PostCode: '12207', Country: 'US' },
+  FirstName: 'H',
+  LastName: 'O',
+  Email: 'h@example.org',
+  Phone: '+12125550123',
+  Street: '1 Main Street',
+  City: 'Albany',
+  Province: 'NY',
+  PostCode: '12207',
+  Country: 'US',
 } as const
 
 /** A watch list of a person's with one strategy on it; answers its id. */

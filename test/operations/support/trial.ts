@@ -27,7 +27,12 @@ export function goodCalls(town: Town, dialect: Dialect) {
   const { personId } = people.holder
   const ofHolder = { Account: holderAccount, PersonId: personId }
   const order = {
-    ...{ StrategyId: strategyId, OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 1, TIF: '1' },
+    StrategyId: strategyId,
+    OrderType: '2',
+    Limit: 50,
+    Side: '1',
+    OrderQuantity: 1,
+    TIF: '1',
     [symbolMember(dialect)]: apple,
   }
   const onList = {

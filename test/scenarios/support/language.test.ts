@@ -16,7 +16,11 @@ describe('a line', () => {
   test('fills the slots of its sentence', async () => {
     await read(line('S1 buy 1,000 @ESM24 limit -5.25 gtc -> signal 1'))(null)
     expect(seen.pop()).toMatchObject({
-      ...{ strategy: 'S1', side: 'buy', quantity: '1,000', symbol: '@ESM24', terms: 'limit -5.25 gtc' },
+      strategy: 'S1',
+      side: 'buy',
+      quantity: '1,000',
+      symbol: '@ESM24',
+      terms: 'limit -5.25 gtc',
       outcome: 'signal 1',
     })
     await read(line('quote EUR/USD 1.08 / 1.0801'))(null)

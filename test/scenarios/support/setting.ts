@@ -9,8 +9,11 @@ const symbolTypes = { CS: 'stock', FUT: 'future', OPT: 'option', FOR: 'forex' } 
 function readSettings(text: string): Record<string, unknown> {
   const classes = { stocks: 'Stocks', futures: 'Futures', forex: 'Forex', options: 'Options' } as const
   const wish: Record<string, unknown> = {
-    ...{ StocksEnabled: true, FuturesEnabled: true, ForexEnabled: true },
-    ...{ OptionsEnabled: true, ShortOptionsEnabled: true },
+    StocksEnabled: true,
+    FuturesEnabled: true,
+    ForexEnabled: true,
+    OptionsEnabled: true,
+    ShortOptionsEnabled: true,
   }
   const words = text.split(/[\s,]+/).filter((word) => word !== '')
   for (let place = 0; place < words.length; place += 1) {
@@ -33,7 +36,9 @@ async function follow(stage: Stage, { account, strategy, terms, outcome }: Given
   const { account: number, holder } = named(stage.accounts, account)
   const { strategyId } = named(stage.strategies, strategy)
   const body = {
-    ...{ Account: number, PersonId: holder.personId, StrategyId: strategyId },
+    Account: number,
+    PersonId: holder.personId,
+    StrategyId: strategyId,
     ...readSettings(terms ?? ''),
   }
   const answer = await ask(stage, holder.key, '/Autotrade/StartAutotrade', { body })
@@ -44,7 +49,9 @@ async function stop(stage: Stage, { account, strategy, outcome }: Given, leavesO
   const { account: number, holder } = named(stage.accounts, account)
   const { strategyId } = named(stage.strategies, strategy)
   const params = new URLSearchParams({
-    ...{ Account: number, PersonId: String(holder.personId), StrategyId: String(strategyId) },
+    Account: number,
+    PersonId: String(holder.personId),
+    StrategyId: String(strategyId),
     LeavePositionsOpen: String(leavesOpen),
   })
   const answer = await ask(stage, holder.key, `/Autotrade/StopAutotrade?${params}`, { method: 'DELETE' })
@@ -65,7 +72,9 @@ async function openAccount(
   const opened: Account = { account, holder: await person(stage, holder), seen: 0 }
   await door(stage, '/accounts', [
     {
-      ...{ account, personId: opened.holder.personId, cash: numberOf(cash) },
+      account,
+      personId: opened.holder.personId,
+      cash: numberOf(cash),
       ...(kind === undefined ? {} : { kind }),
       ...(currency === undefined ? {} : { currency }),
     },
@@ -86,7 +95,8 @@ async function addInstrument(stage: Stage, given: Given): Promise<void> {
   } = given
   await door(stage, '/instruments', [
     {
-      ...{ symbol: native, securityType },
+      symbol: native,
+      securityType,
       ...(points === undefined ? {} : { pointValue: numberOf(points) }),
       ...(tick === undefined ? {} : { tick: numberOf(tick) }),
       ...(calendar === undefined ? {} : { calendar }),

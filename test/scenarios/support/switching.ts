@@ -25,8 +25,10 @@ async function switchAccount(stage: Stage, name: string | undefined, wish: objec
 async function orderByHolder(stage: Stage, given: Given): Promise<void> {
   const { account: Account, holder } = named(stage.accounts, given.account)
   const Order = {
-    ...{ Side: given.side === 'buy' ? '1' : '2', OrderQuantity: numberOf(given.quantity) },
-    ...{ PlatformSymbol: symbolOf(stage, given.symbol), ...readTerms(given.terms ?? '') },
+    Side: given.side === 'buy' ? '1' : '2',
+    OrderQuantity: numberOf(given.quantity),
+    PlatformSymbol: symbolOf(stage, given.symbol),
+    ...readTerms(given.terms ?? ''),
   }
   const answer = await ask(stage, holder.key, '/Autotrade/NewAutotradeOrder', { body: { Account, Order } })
   expectSame('200', outcomeOf(answer))
@@ -74,8 +76,13 @@ async function onlyClose(stage: Stage, { account: name, strategy, word }: Given)
   const { account } = named(stage.accounts, name)
   const { strategyId } = named(stage.strategies, strategy)
   const rest = {
-    ...{ isConfirmationNeeded: undefined, virtualLimitOrders: undefined, stocksAsCfd: undefined },
-    ...{ minFutures: undefined, minOptions: undefined, minForex: undefined, forexLotSize: undefined },
+    isConfirmationNeeded: undefined,
+    virtualLimitOrders: undefined,
+    stocksAsCfd: undefined,
+    minFutures: undefined,
+    minOptions: undefined,
+    minForex: undefined,
+    forexLotSize: undefined,
   }
   const wish = { brokerId: await brokerOf(stage, name), account, strategyId, closingOrdersOnly: isOn(word) }
   await changeSetup(stage.platform.db.write, { ...rest, ...wish }, stage.now)

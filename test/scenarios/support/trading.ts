@@ -56,7 +56,9 @@ function place(stage: Stage, given: Given): Promise<void> {
   const strategy = named(stage.strategies, given.strategy)
   const order = {
     StrategyId: strategy.strategyId,
-    ...{ Side: sideOf(given.side), OrderQuantity: numberOf(given.quantity), TIF: '0' },
+    Side: sideOf(given.side),
+    OrderQuantity: numberOf(given.quantity),
+    TIF: '0',
     ...readTerms(given.terms ?? '', (label) => named(stage.signals, label).signalId),
     PlatformSymbol: symbolOf(stage, given.symbol),
   }
@@ -114,8 +116,12 @@ async function fillOrder(stage: Stage, { account, place: at, quantity, price }: 
   if (!row) throw new Error('the account has no such order')
   await door(stage, '/broker', {
     execution: {
-      ...{ account: accountOf(stage, account), symbol: row.PlatformSymbol.FullSymbol, side: row.Side },
-      ...{ qty: numberOf(quantity), px: numberOf(price), clientOrderId: row.OrderId },
+      account: accountOf(stage, account),
+      symbol: row.PlatformSymbol.FullSymbol,
+      side: row.Side,
+      qty: numberOf(quantity),
+      px: numberOf(price),
+      clientOrderId: row.OrderId,
     },
   })
 }
@@ -133,7 +139,8 @@ export const tradingSentences: readonly Sentence<Stage>[] = [
       const { signalId, strategy } = named(stage.signals, label)
       const params = `?StrategyId=${strategy.strategyId}&SignalId=${signalId}`
       const answer = await call(stage.platform.url, `/gen/Strategies/CancelStrategyOrder${params}`, {
-        ...{ method: 'DELETE', key: stranger?.key },
+        method: 'DELETE',
+        key: stranger?.key,
       })
       expectSame(outcome ?? '', outcomeOf(answer))
     },
@@ -178,8 +185,12 @@ export const tradingSentences: readonly Sentence<Stage>[] = [
     does: (stage, { side, quantity, symbol, price, account }) =>
       door(stage, '/broker', {
         execution: {
-          ...{ account: accountOf(stage, account), symbol: symbolOf(stage, symbol).FullSymbol },
-          ...{ side: sideOf(side), qty: numberOf(quantity), px: numberOf(price), clientOrderId: null },
+          account: accountOf(stage, account),
+          symbol: symbolOf(stage, symbol).FullSymbol,
+          side: sideOf(side),
+          qty: numberOf(quantity),
+          px: numberOf(price),
+          clientOrderId: null,
         },
       }),
   },

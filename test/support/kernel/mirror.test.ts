@@ -120,7 +120,9 @@ describe('mirror.sync', () => {
     const order = { ...signal, quantity: 100, ...more }
     const stocks = {
       ...setup,
-      ...{ classes: { ES: 'CS' }, settings: { CS: { maxDollars: 1000 } }, referencePrices: { ES: 50 } },
+      classes: { ES: 'CS' },
+      settings: { CS: { maxDollars: 1000 } },
+      referencePrices: { ES: 50 },
     }
     const input = { ...stocks, strategy: { orders: [order] }, account: {} }
     expect(run('mirror.sync', input)).toMatchObject({ actions: [{ action: 'place', qty }] })

@@ -133,11 +133,14 @@ test('a result that JSON cannot carry is not printed as null', () => {
 
 const stoppedOut = (sign: unknown) => ({
   ...synced({ copies: [] }),
-  ...{ excludedSymbols: ['A'], excludedSigns: { A: sign } },
+  excludedSymbols: ['A'],
+  excludedSigns: { A: sign },
   strategy: { positions: { A: -5 }, orders: [] },
 })
 const valued = (riskFreeAnnual: unknown) => ({
-  ...{ startDate: '2024-03-12', startingCash: 1000, riskFreeAnnual },
+  startDate: '2024-03-12',
+  startingCash: 1000,
+  riskFreeAnnual,
   equity: [1010, 990, 1020].map((value, at) => ({ date: `2024-03-${13 + at}`, value })),
 })
 const external = (members: object) => ({ prefix: 'LS', ledgers: [5], mismatchAgeSec: 70, ...members })

@@ -22,7 +22,9 @@ export interface Desk {
 
 /** Whose reports these are, and when they were heard. */
 export const sourceOf = (ctx: WorkContext, { brokerId, accountId }: Session): Source => ({
-  ...{ brokerId, accountId, now: ctx.clock.now() },
+  brokerId,
+  accountId,
+  now: ctx.clock.now(),
 })
 
 /** Takes reports in. Of orders that are not ours only the executions matter. */

@@ -4,8 +4,17 @@ import { readAccount, readActivity, readAll, readOrder, readPosition, readTradeU
 
 const source = { brokerId: 3, accountId: 7, now: 1_000 }
 const said = {
-  ...{ id: 'o1', client_order_id: 'LST-1-S1-0', symbol: 'AAPL', side: 'buy', type: 'limit', status: 'new' },
-  ...{ filled_qty: '0', filled_avg_price: null, replaces: null, replaced_by: null, asset_class: 'us_equity' },
+  id: 'o1',
+  client_order_id: 'LST-1-S1-0',
+  symbol: 'AAPL',
+  side: 'buy',
+  type: 'limit',
+  status: 'new',
+  filled_qty: '0',
+  filled_avg_price: null,
+  replaces: null,
+  replaced_by: null,
+  asset_class: 'us_equity',
 }
 const orderOf = (more: object) => {
   const order = readOrder({ ...said, ...more })
@@ -61,10 +70,16 @@ describe('what is told', () => {
 
   test('the stream and the history tell the same execution under the same key', () => {
     const activity = readActivity({
-      ...{ ref_id: 'e1', qty: '2', price: '49.5' },
+      ref_id: 'e1',
+      qty: '2',
+      price: '49.5',
       details: {
-        ...{ execution_type: 'partial_fill', order_id: 'o1', client_order_id: 'LST-1-S1-0' },
-        ...{ symbol: 'AAPL', side: 'buy', cum_qty: '5' },
+        execution_type: 'partial_fill',
+        order_id: 'o1',
+        client_order_id: 'LST-1-S1-0',
+        symbol: 'AAPL',
+        side: 'buy',
+        cum_qty: '5',
       },
     })
     expect(activity && reportsOfActivity(source, activity)).toEqual(heard({}))
@@ -192,7 +207,8 @@ describe('what cannot be read', () => {
     expect(readAccount(account)).toEqual(read)
     expect(readAccount({ ...account, currency: null, trading_blocked: true })).toEqual({
       ...read,
-      ...{ currency: 'USD', isBlocked: true },
+      currency: 'USD',
+      isBlocked: true,
     })
     expect(readAccount({ ...account, account_blocked: true })?.isBlocked).toBe(true)
   })

@@ -115,8 +115,14 @@ const report = (
   reportKey: string,
   at: Instant | null,
 ): NewReport => ({
-  ...{ brokerId, accountId, reportKey, clientOrderId, kind, symbol: symbolOf(symbol) },
-  ...{ text: null, occurredAt: at ?? now },
+  brokerId,
+  accountId,
+  reportKey,
+  clientOrderId,
+  kind,
+  symbol: symbolOf(symbol),
+  text: null,
+  occurredAt: at ?? now,
 })
 
 function executed(source: Source, named: Named, id: string | null, news: Executed): NewTotal[] | null {

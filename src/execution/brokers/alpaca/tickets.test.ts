@@ -6,9 +6,18 @@ import type { OrderTicket } from '../broker.ts'
 import { type AlpacaInstrument, requestOf, symbolOf } from './tickets.ts'
 
 const ticket = (more: Partial<OrderTicket>): OrderTicket => ({
-  ...{ accountId: 1, account: 'A1', clientOrderId: 'LST-1-S1-0', instrumentId: 1, symbol: 'AAPL' },
-  ...{ side: '1', ordType: '1', timeInForce: '0', positionEffect: 'O', quantity: '6' },
-  ...{ limitPx: null, stopPx: null },
+  accountId: 1,
+  account: 'A1',
+  clientOrderId: 'LST-1-S1-0',
+  instrumentId: 1,
+  symbol: 'AAPL',
+  side: '1',
+  ordType: '1',
+  timeInForce: '0',
+  positionEffect: 'O',
+  quantity: '6',
+  limitPx: null,
+  stopPx: null,
   ...more,
 })
 const stock: AlpacaInstrument = { securityType: 'CS', currency: 'USD' }
@@ -36,7 +45,11 @@ describe('an order in Alpaca’s words', () => {
       { ...call, side: '2', positionEffect: 'C' },
       option,
       {
-        ...{ ...named, symbol: 'MSFT121020C00030500', side: 'sell', type: 'market', timeInForce: 'day' },
+        ...named,
+        symbol: 'MSFT121020C00030500',
+        side: 'sell',
+        type: 'market',
+        timeInForce: 'day',
         positionIntent: 'sell_to_close',
       },
     ],

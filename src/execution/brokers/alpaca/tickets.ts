@@ -54,8 +54,12 @@ export function requestOf(
     return { refusal: refusal ?? `Alpaca has no symbol for ${ticket.symbol}` }
   const side = sideNames[ticket.side]
   return {
-    ...{ clientOrderId: ticket.clientOrderId, symbol, side, qty: dec(ticket.quantity).toFixed() },
-    ...{ type: typeNames[ticket.ordType], timeInForce: timeNames[ticket.timeInForce] },
+    clientOrderId: ticket.clientOrderId,
+    symbol,
+    side,
+    qty: dec(ticket.quantity).toFixed(),
+    type: typeNames[ticket.ordType],
+    timeInForce: timeNames[ticket.timeInForce],
     ...(ticket.limitPx !== null && { limitPrice: dec(ticket.limitPx).toFixed() }),
     ...(ticket.stopPx !== null && { stopPrice: dec(ticket.stopPx).toFixed() }),
     ...(instrument?.securityType === 'OPT' && {
@@ -106,7 +110,10 @@ export function symbolOf(symbol: string): string {
   const [, root = '', year, month, day, right, strike = ''] = occPattern.exec(symbol) ?? []
   if (root === '') return symbol
   return formatSymbol({
-    ...{ securityType: 'OPT', root, expiry: `20${year}-${month}-${day}` },
-    ...{ putOrCall: right === 'C' ? '1' : '0', strike: dec(strike).dividedBy(1000) },
+    securityType: 'OPT',
+    root,
+    expiry: `20${year}-${month}-${day}`,
+    putOrCall: right === 'C' ? '1' : '0',
+    strike: dec(strike).dividedBy(1000),
   })
 }

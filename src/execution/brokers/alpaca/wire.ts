@@ -106,7 +106,14 @@ export function readOrder(value: unknown): AlpacaOrder | null {
   if (side === null || type === null || status === null) return null
   if (filledQty === null || filledQty.startsWith('-') || filledAvgPrice === undefined) return null
   return {
-    ...{ id, clientOrderId, symbol, side, type, status, filledQty, filledAvgPrice },
+    id,
+    clientOrderId,
+    symbol,
+    side,
+    type,
+    status,
+    filledQty,
+    filledAvgPrice,
     replaces: text(value.replaces),
     replacedBy: text(value.replaced_by),
     updatedAt: instantOf(value.updated_at),
@@ -131,7 +138,11 @@ export function readTradeUpdate(value: unknown): TradeUpdate | null {
   const [quantity, price] = [optionalAmount(value.qty), optionalAmount(value.price)]
   if (event === null || order === null || quantity === undefined || price === undefined) return null
   return {
-    ...{ event, order, quantity, price, cumQty: order.filledQty },
+    event,
+    order,
+    quantity,
+    price,
+    cumQty: order.filledQty,
     executionId: text(value.execution_id),
     previousExecutionId: text(value.previous_execution_id),
     at: instantOf(value.timestamp) ?? order.updatedAt,
@@ -158,7 +169,13 @@ export function readActivity(value: unknown): TradeActivity | null | undefined {
   if (type === undefined || executionId === null || orderId === null || symbol === null) return null
   if (side === null || quantity === undefined || price === undefined || cumQty === undefined) return null
   return {
-    ...{ type, executionId, orderId, symbol, side, price, cumQty },
+    type,
+    executionId,
+    orderId,
+    symbol,
+    side,
+    price,
+    cumQty,
     // Some accounts are told what was sold as a negative quantity.
     quantity: quantity?.replace('-', '') ?? null,
     previousExecutionId: text(value.previous_id),

@@ -192,8 +192,12 @@ function messageOf(type: string, view: MsgView): FixMessage | undefined {
 
 const descriptionOf = (settings: FixSettings, isReset: boolean): ISessionDescription => ({
   application: {
-    ...{ name: 'lockstep', type: 'initiator', protocol: 'ascii', dictionary: 'qf44' },
-    ...{ resilient: false, reconnectSeconds: 1 },
+    name: 'lockstep',
+    type: 'initiator',
+    protocol: 'ascii',
+    dictionary: 'qf44',
+    resilient: false,
+    reconnectSeconds: 1,
   },
   Name: 'lockstep',
   BeginString: 'FIX.4.4',
@@ -210,7 +214,8 @@ const descriptionOf = (settings: FixSettings, isReset: boolean): ISessionDescrip
 async function connectTo({ host, port, tls }: FixSettings): Promise<Socket> {
   const socket = tls
     ? connectSecure({
-        ...{ host, port },
+        host,
+        port,
         ...(tls.serverName !== undefined && { servername: tls.serverName }),
         ...(tls.ca !== undefined && { ca: tls.ca }),
       })

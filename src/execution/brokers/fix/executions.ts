@@ -74,8 +74,21 @@ const sides: Readonly<Record<string, Side>> = { '1': '1', '2': '2', '5': '2', '6
 
 /** Our order status for an OrdStatus 39: what stopped, was suspended or is done for the day may still trade. */
 const statuses: Readonly<Record<string, OrdStatus>> = {
-  ...{ A: 'A', '0': '0', '1': '1', '2': '2', '4': '4', '5': '5', '6': '6', '8': '8', C: 'C', E: 'E' },
-  ...{ '3': '1', '7': '1', '9': '1', B: '2', D: '0' },
+  A: 'A',
+  '0': '0',
+  '1': '1',
+  '2': '2',
+  '4': '4',
+  '5': '5',
+  '6': '6',
+  '8': '8',
+  C: 'C',
+  E: 'E',
+  '3': '1',
+  '7': '1',
+  '9': '1',
+  B: '2',
+  D: '0',
 }
 
 /**
@@ -121,7 +134,9 @@ export function readCancelReject(message: FixMessage): Reading {
     clientOrderId: replacing ? id : (idOf(message, tags.origClOrdId) ?? orderIdOf(id)),
     symbol: textOf(message, tags.symbol) ?? '',
     text: textOf(message, tags.text),
-    ...{ occurredAt, traded: null, counted: null },
+    occurredAt,
+    traded: null,
+    counted: null,
   }
   return { ...nothing, reports: [report], replies: [{ about: id, says: 'accepted' }] }
 }
@@ -157,7 +172,11 @@ function draftsOf(message: FixMessage, execType: string, kind: ReportKind): Repo
   if (symbol === null) return 'no Symbol (55)'
   if (occurredAt === null) return 'no TransactTime (60)'
   const draft: ReportDraft = {
-    ...{ kind, key, symbol, occurredAt, traded: null },
+    kind,
+    key,
+    symbol,
+    occurredAt,
+    traded: null,
     counted: endKinds.includes(kind) ? decimalOf(message, tags.cumQty) : null,
     account: idOf(message, tags.account),
     clientOrderId: orderNamed(message, kind),

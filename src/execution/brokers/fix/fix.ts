@@ -40,7 +40,9 @@ export interface FixOptions {
 export function createFixBroker({ name, settings, engine, patienceMs = 4_000 }: FixOptions): LiveBroker {
   const refusals = new Refusals()
   const link: FixLink = new FixLink({
-    ...{ name, engine, settings },
+    name,
+    engine,
+    settings,
     read: (ctx, messages) =>
       readMessages(ctx, { connection: name, isCompared: settings.tellsPositions }, messages),
     booked: (messages) => {

@@ -146,7 +146,9 @@ export class FixLink {
         void startFixSession(ctx.db, lease, name, ctx.clock.now()).catch(() => connection.cut())
     }
     const listener: Listener = {
-      ...{ take: intake.take, moved: intake.moved, loggedOn },
+      take: intake.take,
+      moved: intake.moved,
+      loggedOn,
       alarm: this.#alarmOf(ctx, name, held),
     }
     const connection = await openConnection(engine, settings, numbers, listener).catch(async (error) => {

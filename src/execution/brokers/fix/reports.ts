@@ -75,8 +75,14 @@ function rowOf(
   orderSymbol: string,
 ): NewReport | NewTotal {
   const row: NewReport = {
-    ...{ ...whose, reportKey: key, clientOrderId, kind, text, occurredAt },
-    ...{ symbol: symbol === '' ? orderSymbol : symbol, cumQty },
+    ...whose,
+    reportKey: key,
+    clientOrderId,
+    kind,
+    text,
+    occurredAt,
+    symbol: symbol === '' ? orderSymbol : symbol,
+    cumQty,
   }
   return traded ? { ...row, ...traded } : row
 }

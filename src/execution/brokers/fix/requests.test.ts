@@ -16,14 +16,33 @@ import {
 
 const at = Date.parse('2024-03-12T14:00:00Z')
 const ticket: OrderTicket = {
-  ...{ accountId: 1, account: 'ACC', clientOrderId: 'LST-1-S1-0', instrumentId: 7, symbol: 'AAPL' },
-  ...{ side: '1', ordType: '1', timeInForce: '0', positionEffect: 'O' },
-  ...{ quantity: '10', limitPx: null, stopPx: null },
+  accountId: 1,
+  account: 'ACC',
+  clientOrderId: 'LST-1-S1-0',
+  instrumentId: 7,
+  symbol: 'AAPL',
+  side: '1',
+  ordType: '1',
+  timeInForce: '0',
+  positionEffect: 'O',
+  quantity: '10',
+  limitPx: null,
+  stopPx: null,
 }
 const order: FixOrder = {
-  ...{ clientOrderId: 'LST-1-S1-0', account: 'ACC', symbol: 'AAPL', side: '1', positionEffect: 'O' },
-  ...{ orderQty: '10.00000000', securityType: 'CS', maturityMonthYear: null, putOrCall: null, strike: null },
-  ...{ currency: 'USD', replacedQty: '0', replacedValue: '0' },
+  clientOrderId: 'LST-1-S1-0',
+  account: 'ACC',
+  symbol: 'AAPL',
+  side: '1',
+  positionEffect: 'O',
+  orderQty: '10.00000000',
+  securityType: 'CS',
+  maturityMonthYear: null,
+  putOrCall: null,
+  strike: null,
+  currency: 'USD',
+  replacedQty: '0',
+  replacedValue: '0',
 }
 const habits = { marksShortSales: true }
 const common = {
@@ -69,13 +88,19 @@ describe('what is asked of a broker', () => {
   test('an option says what it is', () => {
     const option: FixOrder = {
       ...order,
-      ...{ symbol: 'AAPL240621C00190000', securityType: 'OPT', maturityMonthYear: '20240621' },
-      ...{ putOrCall: '1', strike: '190.000000000000' },
+      symbol: 'AAPL240621C00190000',
+      securityType: 'OPT',
+      maturityMonthYear: '20240621',
+      putOrCall: '1',
+      strike: '190.000000000000',
     }
     expect(newOrder(ticket, option, at, habits).fields).toMatchObject({
       Instrument: {
-        ...{ Symbol: 'AAPL240621C00190000', SecurityType: 'OPT', MaturityMonthYear: '20240621' },
-        ...{ PutOrCall: 1, StrikePrice: '190' },
+        Symbol: 'AAPL240621C00190000',
+        SecurityType: 'OPT',
+        MaturityMonthYear: '20240621',
+        PutOrCall: 1,
+        StrikePrice: '190',
       },
     })
   })
@@ -94,7 +119,9 @@ describe('what is asked of a broker', () => {
       fields: { OrdStatusReqID: 'Q1', ClOrdID: 'LST-1-S1-0', Side: '1' },
     })
     expect(askWorking('W1', 'ACC').fields).toEqual({
-      ...{ MassStatusReqID: 'W1', MassStatusReqType: 7, Account: 'ACC' },
+      MassStatusReqID: 'W1',
+      MassStatusReqType: 7,
+      Account: 'ACC',
     })
     expect(askPositions('P1', 'ACC', at).fields).toMatchObject({
       PosReqID: 'P1',

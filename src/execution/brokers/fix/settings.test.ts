@@ -7,8 +7,13 @@ const least = { host: 'h', port: 9880, senderCompId: 'US', targetCompId: 'THEM' 
 describe('the settings of a connection', () => {
   test('have defaults beside the least that is needed', () => {
     expect(readFixSettings(least)).toMatchObject({
-      ...{ ...least, tls: undefined, heartbeatSeconds: 30, startsDaily: undefined },
-      ...{ tellsPositions: false, listsWorking: false, marksShortSales: true },
+      ...least,
+      tls: undefined,
+      heartbeatSeconds: 30,
+      startsDaily: undefined,
+      tellsPositions: false,
+      listsWorking: false,
+      marksShortSales: true,
     })
   })
 
