@@ -99,26 +99,7 @@ function addCatalog(catalog: Command): void {
       say(output, { catalog: entries }, lines.length === 0 ? 'The catalog is empty.' : lines)
     }),
   )
-  for (const Action of ['Add', 'Remove'] as const) {
-    tool(
-      catalog,
-      `${Action.toLowerCase()} <site> <strategy...>`,
-      `${Action.toLowerCase()} strategies`,
-    ).action((site: string, strategies: string[], output: Output) =>
-      withPlatform(async (db, config) => {
-        const WhiteLabelSiteId = await resellerOf(db.read, site)
-        const params = { Action, StrategyIds: strategies.map(readId), WhiteLabelSiteId }
-        const results = await askOperation(db, config, { operation: 'UpdateSiteCatalog', params })
-        const rows = results as { StrategyId: number; Ok: boolean; Status: string; Message?: string }[]
-        say(
-          output,
-          { results },
-          rows.map((row) => `${row.StrategyId}  ${row.Message ?? row.Status}`).join('\n'),
-        )
-        if (rows.some(({ Ok }) => !Ok)) process.exitCode = 1
-      }),
-    )
-  }
+  for (const Action of ['Add', 'Remove'] as const) addCatalogChange(catalog, Action)
   tool(catalog, 'set <site> <strategy>', 'name and markup of a strategy in the catalog')
     .option('--name <name>', 'as the customers of the site see it')
     .option('--markup <dollars>', 'a month, on top of the price of the strategy')
@@ -134,6 +115,25 @@ function addCatalog(catalog: Command): void {
           say(output, { strategyId: Number(id) }, `Strategy ${id} is changed in the catalog of ${site}.`)
         }),
     )
+}
+
+/** `catalog add` and `catalog remove`: by the operation of the sites, which answers for each strategy. */
+function addCatalogChange(catalog: Command, Action: 'Add' | 'Remove'): void {
+  tool(catalog, `${Action.toLowerCase()} <site> <strategy...>`, `${Action.toLowerCase()} strategies`).action(
+    (site: string, strategies: string[], output: Output) =>
+      withPlatform(async (db, config) => {
+        const WhiteLabelSiteId = await resellerOf(db.read, site)
+        const params = { Action, StrategyIds: strategies.map(readId), WhiteLabelSiteId }
+        const results = await askOperation(db, config, { operation: 'UpdateSiteCatalog', params })
+        const rows = results as { StrategyId: number; Ok: boolean; Status: string; Message?: string }[]
+        say(
+          output,
+          { results },
+          rows.map((row) => `${row.StrategyId}  ${row.Message ?? row.Status}`).join('\n'),
+        )
+        if (rows.some(({ Ok }) => !Ok)) process.exitCode = 1
+      }),
+  )
 }
 
 interface PlanOptions extends Output {

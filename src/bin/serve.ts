@@ -20,6 +20,9 @@ import { openSecrets } from './secrets.ts'
 /** Balancers look at the probe every second or two; meanwhile open connections end with their next answer. */
 const noticeMs = 2_000
 
+/** Where Stripe calls, and the header that its signature comes in. */
+const stripeCalls = { path: '/webhooks/stripe', header: 'stripe-signature' }
+
 export interface Api {
   /** Where it listens. */
   url: string
@@ -44,6 +47,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
   const { publicUrl, trustedProxies, addressWindows } = config
   const counts = newRequestCounts()
   const take = await stripeWebhook(config, db)
+  const { isInMaintenance } = operations
   const server = createServer({
     operations,
     hosts: config.hosts,
@@ -57,15 +61,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     publicUrl,
     trustedProxies,
     addressWindows,
-    ...(take && {
-      extra: (app) =>
-        addWebhook(app, {
-          path: '/webhooks/stripe',
-          header: 'stripe-signature',
-          take,
-          isInMaintenance: operations.isInMaintenance,
-        }),
-    }),
+    ...(take && { extra: (app) => addWebhook(app, { ...stripeCalls, take, isInMaintenance }) }),
   })
   const url = await server.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {
     throw portFault({ ...config, chosenBy: 'PORT' }, error)

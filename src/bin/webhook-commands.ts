@@ -42,22 +42,10 @@ export function addWebhookCommands(webhooks: Command): void {
       say(output, { webhooks: rows }, lines.length === 0 ? 'Nobody is told.' : lines)
     }),
   )
-  tool(
-    webhooks,
-    'rotate <id>',
-    'a new secret, shown once; the one before it signs until the next rotation',
-  ).action((id: string, output: Output) =>
-    withPlatform(async (db, config) => {
-      const { keyRing } = await openSecrets(config, db)
-      const secret = await db.transaction((tx) => rotateWebhook(tx, keyRing, readId(id), Date.now()))
-      if (secret === undefined) throw new ConfigError(`there is no webhook ${id}`)
-      say(output, { webhookId: Number(id), secret }, secret)
-    }),
-  )
   tool(webhooks, 'try <id>', 'send it a sample of an event, and say what it answers')
     .option('--event <event>', `one of ${webhookEvents.join(', ')}`, eventOf, webhookEvents[0])
     .action((id: string, options: Output & { event: WebhookEvent }) => sendSample(readId(id), options))
-  addSwitches(webhooks)
+  addChanges(webhooks)
   tool(webhooks, 'deliveries <id>', 'what it was told, the newest first').action(
     (id: string, output: Output) =>
       withPlatform(async (db) => {
@@ -81,7 +69,19 @@ const lineOf = ({ id, eventType, requestId, attempts, nextTryAt, deliveredAt }: 
   return `${id}  ${eventType}  request ${requestId}: ${state}, tries ${attempts}`
 }
 
-function addSwitches(webhooks: Command): void {
+function addChanges(webhooks: Command): void {
+  tool(
+    webhooks,
+    'rotate <id>',
+    'a new secret, shown once; the one before it signs until the next rotation',
+  ).action((id: string, output: Output) =>
+    withPlatform(async (db, config) => {
+      const { keyRing } = await openSecrets(config, db)
+      const secret = await db.transaction((tx) => rotateWebhook(tx, keyRing, readId(id), Date.now()))
+      if (secret === undefined) throw new ConfigError(`there is no webhook ${id}`)
+      say(output, { webhookId: Number(id), secret }, secret)
+    }),
+  )
   tool(webhooks, 'disable <id>', 'send nothing any more').action((id: string, output: Output) =>
     withPlatform(async (db) => {
       if (!(await disableWebhook(db.write, readId(id), operatorsReason, Date.now())))

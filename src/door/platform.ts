@@ -53,11 +53,13 @@ const tellers = ({ mailer, secrets }: DoorOptions, publicUrl: () => string) => (
   webhooks: { keyRing: secrets.keyRing, patienceMs, outbound: createOutbound({ permitsLocal: true }) },
 })
 
+const served = ({ hosts, log, pages = {}, documents = {} }: DoorOptions) => ({ hosts, log, pages, documents })
+
 /** Starts it empty. Throws in production, and when the server does not let it make a database. */
 export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatform> {
   if (options.production) throw new Error('the test door does not open in production')
   const db = await openDoorDatabase(options.serverUrl, options.database ?? doorDatabase, options.log)
-  const { log, hosts, pages = {}, documents = {} } = options
+  const { log } = options
   const clock = createClock(beginning)
   const begin = () =>
     createOperations({ ...options, db, clock, handlers, charging: parts.ctx.settings.commissionPlan })
@@ -90,10 +92,7 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   operations = await begin()
   const { routes, settle } = createDoor(state)
   const server = createServer({
-    hosts,
-    log,
-    pages,
-    documents,
+    ...served(options),
     extra: routes,
     afterWrite: settle,
     operations: present(() => operations),

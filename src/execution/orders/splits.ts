@@ -73,21 +73,7 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
   const keys = await lockHolders(tx, ids)
   const instruments = new Map((await loadQuotedInstruments(tx, [], ids)).map((row) => [row.id, row]))
   const actionIds = await insertAdjusted(tx, action, ids.slice(1), isWholeRatio(ratio))
-  const splits = new Map<number, InstrumentSplit>()
-  for (const instrument of instruments.values()) {
-    const isOption = instrument.id !== action.instrumentId
-    splits.set(instrument.id, {
-      previousClose: closeOf(marks.get(instrument.id), action.at, ratio),
-      ratio,
-      isOption,
-      multiplies: !isOption || isWholeRatio(ratio),
-      tick: instrument.tick,
-      instrument,
-      at: action.at,
-      isLate: action.isLate,
-      actionId: actionIds.get(instrument.id) ?? action.id,
-    })
-  }
+  const splits = splitsOf({ ...action, actionIds, ratio }, instruments, marks)
   const missed = action.isLate ? await listTradersSince(tx, ids, action.at) : new Set<number>()
   const flattened = action.isLate ? await listFlattenedSince(tx, ids, action.at) : []
   const books = await loadWholeBooks(
@@ -116,6 +102,31 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
     options.map(({ symbol }) => symbol),
   )
   return books.length
+}
+
+/** What the split means for the stock and for each option on it. */
+function splitsOf(
+  action: DueAction & { readonly ratio: SplitRatio; readonly actionIds: ReadonlyMap<number, number> },
+  instruments: ReadonlyMap<number, QuotedInstrument>,
+  marks: ReadonlyMap<number, LastMark>,
+): Map<number, InstrumentSplit> {
+  const { ratio, at, isLate } = action
+  const splits = new Map<number, InstrumentSplit>()
+  for (const instrument of instruments.values()) {
+    const isOption = instrument.id !== action.instrumentId
+    splits.set(instrument.id, {
+      previousClose: closeOf(marks.get(instrument.id), at, ratio),
+      ratio,
+      isOption,
+      multiplies: !isOption || isWholeRatio(ratio),
+      tick: instrument.tick,
+      instrument,
+      at,
+      isLate,
+      actionId: action.actionIds.get(instrument.id) ?? action.id,
+    })
+  }
+  return splits
 }
 
 /** A quote of after the opening is in new units already. */

@@ -369,6 +369,7 @@ function caseOf(setup: SyncSetupRow, index: Index, now: Instant): SyncCase {
   const facts = factsOf(setup, index)
   const { signals, orders, ours, theirs, groups } = facts
   const input = inputOf(facts, index, now)
+  const copies = orders.filter(({ source }) => source === 'S')
   return {
     setup,
     input,
@@ -376,10 +377,7 @@ function caseOf(setup: SyncSetupRow, index: Index, now: Instant): SyncCase {
     instruments: index.bySymbol,
     signals: new Map(signals.map((row) => [row.id, row])),
     orders: new Map(orders.map((row) => [`${row.id}`, row])),
-    copies: groupBy(
-      orders.filter(({ source }) => source === 'S'),
-      ({ sourceId }) => sourceId,
-    ),
+    copies: groupBy(copies, ({ sourceId }) => sourceId),
     successors: new Map(
       signals.flatMap(({ chain }, place) => chain.map((member) => [member, input.signals[place]!] as const)),
     ),

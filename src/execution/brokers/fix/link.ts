@@ -155,14 +155,8 @@ export class FixLink {
       await setFixOutbound(ctx.db, lease, name, row.nextOutbound)
       throw error
     })
-    const open: Open = {
-      connection,
-      lease,
-      held,
-      limit: row.nextOutbound + setAside,
-      queued: 0,
-      isSettingAside: false,
-    }
+    const limit = row.nextOutbound + setAside
+    const open: Open = { connection, lease, held, limit, queued: 0, isSettingAside: false }
     this.#open = open
     intake.follow(connection)
     const tending = setInterval(() => {
