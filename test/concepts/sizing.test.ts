@@ -4,7 +4,12 @@ import type { PositionEffect, SecurityType, Side } from '../../src/domain/codes.
 import { dec, zero } from '../../src/domain/decimal.ts'
 import type { SignalFacts } from '../../src/domain/mirror/mirror-columns.ts'
 import { type Follower, planFollower } from '../../src/domain/mirror/mirror-plan.ts'
-import { type MirrorSettings, scalingReasons, target } from '../../src/domain/mirror/mirror-target.ts'
+import {
+  type MirrorSettings,
+  scalingReasons,
+  target,
+  unlimited,
+} from '../../src/domain/mirror/mirror-target.ts'
 import { type BlockCode, isBlockCode, skipCodes } from '../../src/domain/mirror/skip.ts'
 import { codeIn, numberIn, type TableRow, tableUnder } from './page.ts'
 
@@ -17,17 +22,7 @@ const classes: Readonly<Record<string, SecurityType>> = {
 
 /** Settings as the page writes them: `10 %, minimum 3, maximum 2`. */
 function settingsIn(cell = ''): MirrorSettings {
-  const settings: MirrorSettings = {
-    scalingPercentage: dec(100),
-    enabled: true,
-    long: true,
-    short: true,
-    closingOrdersOnly: false,
-    minimum: zero,
-    maximum: null,
-    maximumDollars: null,
-    lot: dec(1),
-  }
+  const settings: MirrorSettings = { ...unlimited, scalingPercentage: dec(100) }
   for (const word of cell.split(', ')) {
     const [name = '', amount = ''] = word.split(' ')
     if (word.endsWith('%')) settings.scalingPercentage = dec(name)

@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
-import { target } from '../../src/domain/mirror/mirror-target.ts'
+import { target, unlimited } from '../../src/domain/mirror/mirror-target.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
 import { accountViolations, makeAccountWorld, readBroker, readHeld } from './account-world.ts'
@@ -25,15 +25,9 @@ const expected = ({ scaling, maximumFutures }: FollowerKind, strategyPosition: n
   target(dec(strategyPosition), {
     assetClass: 'FUT',
     settings: {
+      ...unlimited,
       scalingPercentage: dec(scaling),
-      enabled: true,
-      long: true,
-      short: true,
-      closingOrdersOnly: false,
-      minimum: dec(0),
       maximum: maximumFutures === null ? null : dec(maximumFutures),
-      maximumDollars: null,
-      lot: dec(1),
     },
     held: dec(0),
     referencePrice: dec(100),

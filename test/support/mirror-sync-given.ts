@@ -6,19 +6,9 @@ import type { OrdStatus, SecurityType, Side } from '../../src/domain/codes.ts'
 import { type Decimal, dec, zero } from '../../src/domain/decimal.ts'
 import type { SyncPlan } from '../../src/domain/mirror/mirror-sync.ts'
 import type { SyncInput, SyncOrder, SyncSignal } from '../../src/domain/mirror/mirror-sync-state.ts'
-import type { MirrorSettings } from '../../src/domain/mirror/mirror-target.ts'
+import { type MirrorSettings, unlimited } from '../../src/domain/mirror/mirror-target.ts'
 
-const open: MirrorSettings = {
-  scalingPercentage: dec(100),
-  enabled: true,
-  long: true,
-  short: true,
-  closingOrdersOnly: false,
-  minimum: dec(0),
-  maximum: null,
-  maximumDollars: null,
-  lot: dec(1),
-}
+const open: MirrorSettings = { ...unlimited, scalingPercentage: dec(100) }
 
 export type Signal = Partial<Omit<SyncSignal, 'quantity' | 'filled' | 'limit' | 'stop'>> & {
   q: number

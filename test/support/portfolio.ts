@@ -5,7 +5,12 @@
  */
 import type { PutOrCall } from '../../src/domain/codes.ts'
 import { type Decimal, dec, one } from '../../src/domain/decimal.ts'
-import type { MarginPosition, OptionHeld, StockHeld } from '../../src/domain/margin/margin-position.ts'
+import type {
+  MarginInstrument,
+  MarginPosition,
+  OptionHeld,
+  StockHeld,
+} from '../../src/domain/margin/margin-position.ts'
 
 const spot = dec(100)
 
@@ -49,6 +54,21 @@ function option(underlyingSymbol: string, quantity: Decimal, kind: string): Opti
     indexOption: false,
   }
 }
+
+/** A listed instrument, a stock unless `more` says otherwise. */
+export const listed = (symbol: string, more: Partial<MarginInstrument> = {}): MarginInstrument => ({
+  symbol,
+  securityType: 'CS',
+  root: symbol,
+  pointValue: one,
+  initialMargin: null,
+  underlying: null,
+  putOrCall: null,
+  strike: null,
+  expiry: null,
+  indexOption: false,
+  ...more,
+})
 
 export const future = (symbol: string, quantity: number, initialMargin: number): MarginPosition => ({
   securityType: 'FUT',

@@ -1,20 +1,12 @@
 /** Books at the marks of a day. */
 import { expect, test } from 'vitest'
-import { dec, one } from '../decimal.ts'
+import { listed } from '../../../test/support/portfolio.ts'
+import { dec } from '../decimal.ts'
 import { dayMarks } from '../positions/day-marks.ts'
 import { accountOn, type ClosedInstrument, closeDay } from './daily-close.ts'
 
 const traded = (symbol: string, more: Partial<ClosedInstrument> = {}): ClosedInstrument => ({
-  symbol,
-  securityType: 'CS',
-  root: symbol,
-  pointValue: one,
-  initialMargin: null,
-  underlying: null,
-  putOrCall: null,
-  strike: null,
-  expiry: null,
-  indexOption: false,
+  ...listed(symbol),
   currency: 'USD',
   underlyingId: null,
   ...more,

@@ -1,5 +1,6 @@
 /** What a strategy is worth, what it may still buy, and what a call would close. */
 import { describe, expect, test } from 'vitest'
+import { listed } from '../../../test/support/portfolio.ts'
 import { type Decimal, dec, one, zero } from '../decimal.ts'
 import { newBookOrder } from '../orders/order-book.ts'
 import { commissionPlans } from '../positions/tables/commission-plans.ts'
@@ -21,26 +22,13 @@ import {
 const bears = (given: ModelAccount, intent: Intent, position?: Decimal): boolean =>
   openingRefusal(given, intent, position) === null
 
-const instrument = (symbol: string, more: Partial<MarginInstrument> = {}): MarginInstrument => ({
-  symbol,
-  securityType: 'CS',
-  root: symbol,
-  pointValue: one,
-  initialMargin: null,
-  underlying: null,
-  putOrCall: null,
-  strike: null,
-  expiry: null,
-  indexOption: false,
-  ...more,
-})
-const es = instrument('@ESM6', {
+const es = listed('@ESM6', {
   securityType: 'FUT',
   root: 'ES',
   pointValue: dec(50),
   initialMargin: dec(7080),
 })
-const call = instrument('A C40', {
+const call = listed('A C40', {
   securityType: 'OPT',
   root: 'A',
   pointValue: dec(100),
@@ -83,7 +71,7 @@ describe('the account value', () => {
   test.each([
     [
       'half of a stock is borrowed',
-      account(10_000, held(instrument('A'), 1000, { avg: 40, bid: 40 })),
+      account(10_000, held(listed('A'), 1000, { avg: 40, bid: 40 })),
       50_000,
       30_000,
     ],
@@ -95,24 +83,19 @@ describe('the account value', () => {
     ],
     [
       'a short stock is marked at the ask',
-      account(9000, held(instrument('A'), -100, { avg: 40, bid: 39, ask: 41 })),
+      account(9000, held(listed('A'), -100, { avg: 40, bid: 39, ask: 41 })),
       4900,
       2850,
     ],
-    [
-      'a long one at the bid',
-      account(0, held(instrument('A'), 100, { avg: 40, bid: 39, ask: 41 })),
-      3900,
-      1950,
-    ],
+    ['a long one at the bid', account(0, held(listed('A'), 100, { avg: 40, bid: 39, ask: 41 })), 3900, 1950],
     ['an option in the middle', account(0, held(call, 1, { avg: 8, bid: 4, ask: 6 })), 500, 0],
     ['also one that nobody bids for', account(0, held(call, 1, { avg: 8, bid: 0, ask: 0.05 })), 2.5, 0],
     ['and one that is worth nothing', account(0, held(call, 1, { avg: 8, bid: 0 })), 0, 0],
-    ['a stock that nobody bids for', account(0, held(instrument('A'), 100, { avg: 40, bid: 0 })), 4000, 2000],
-    ['without a quote at what was paid', account(0, held(instrument('A'), 100, { avg: 40 })), 4000, 2000],
+    ['a stock that nobody bids for', account(0, held(listed('A'), 100, { avg: 40, bid: 0 })), 4000, 2000],
+    ['without a quote at what was paid', account(0, held(listed('A'), 100, { avg: 40 })), 4000, 2000],
     [
       'in the currency of the account',
-      account(0, held(instrument('A'), 100, { avg: 40, bid: 40, fx: 0.5 })),
+      account(0, held(listed('A'), 100, { avg: 40, bid: 40, fx: 0.5 })),
       2000,
       1000,
     ],
@@ -123,41 +106,41 @@ describe('the account value', () => {
 })
 
 describe('an order is borne', () => {
-  const other = { ...held(instrument('B'), 100, { avg: 10, bid: 10 }), instrumentId: 2 }
-  const beside = account(0, held(instrument('A'), 0, { bid: 9, ask: 10 }), other)
-  const flat = account(1000, held(instrument('A'), 0, { bid: 9, ask: 10 }))
+  const other = { ...held(listed('B'), 100, { avg: 10, bid: 10 }), instrumentId: 2 }
+  const beside = account(0, held(listed('A'), 0, { bid: 9, ask: 10 }), other)
+  const flat = account(1000, held(listed('A'), 0, { bid: 9, ask: 10 }))
   test.each<[string, ReturnType<typeof account>, Intent, boolean]>([
     ['up to the whole value', flat, buys(200, 10), true],
     ['and no further', flat, buys(201, 10), false],
     ['with its commission', flat, buys(200, 10, { commission: dec('0.01') }), false],
     ['without a price of its own at the ask', flat, buys(201, null), false],
     ['a sale at the bid', flat, buys(222, null, { side: '2' }), true],
-    ['without any price always', account(1, held(instrument('A'), 0)), buys(1e6, null), true],
+    ['without any price always', account(1, held(listed('A'), 0)), buys(1e6, null), true],
     ['when it closes always', flat, buys(1e6, 10, { positionEffect: 'C' }), true],
-    ['as much again', account(0, held(instrument('A'), 100, { avg: 10, bid: 10 })), buys(100, 10), true],
+    ['as much again', account(0, held(listed('A'), 100, { avg: 10, bid: 10 })), buys(100, 10), true],
     ['beside what is held of others', beside, buys(100, 10), true],
     ['and no more', beside, buys(101, 10), false],
     [
       'by half where that brings the average above five',
-      account(0, held(instrument('A'), 100, { avg: 4, bid: 8 })),
+      account(0, held(listed('A'), 100, { avg: 4, bid: 8 })),
       buys(100, 8),
       true,
     ],
     [
       'in full where it brings it to five',
-      account(0, held(instrument('A'), 300, { avg: 4, bid: 8 })),
+      account(0, held(listed('A'), 300, { avg: 4, bid: 8 })),
       buys(100, 8),
       false,
     ],
     [
       'a short as well',
-      account(1600, held(instrument('A'), -100, { avg: 4, bid: 8 })),
+      account(1600, held(listed('A'), -100, { avg: 4, bid: 8 })),
       buys(100, 8, { side: '2' }),
       true,
     ],
     [
       'on top of what is held',
-      account(0, held(instrument('A'), 100, { avg: 10, bid: 10 })),
+      account(0, held(listed('A'), 100, { avg: 10, bid: 10 })),
       buys(101, 10),
       false,
     ],
@@ -176,7 +159,7 @@ describe('an order is borne', () => {
 test('an order is asked for its commission when it wants to start', () => {
   const order = (quantity: number) =>
     newBookOrder(dec(quantity), { id: '1', side: '1', type: '1', positionEffect: 'O', acceptedAt: 0 })
-  const free = account(1000, held(instrument('A'), 0, { bid: 9, ask: 10 }))
+  const free = account(1000, held(listed('A'), 0, { bid: 9, ask: 10 }))
   const charged = { ...free, rates: commissionPlans[0] }
   expect(openingRejection(free, 1, 0)(order(200), zero)).toBeNull()
   // Two dollars of commission: a share less can be carried at half its price.
@@ -188,21 +171,16 @@ test.each([
   ['its limit', { type: '2', limit: dec(8), stop: null }, 250],
   ['its stop', { type: '3', limit: null, stop: dec(12) }, 166],
 ] as const)('an order is held against the account at %s', (_, terms, most) => {
-  const free = openingRejection(account(1000, held(instrument('A'), 0, { bid: 9, ask: 10 })), 1, 0)
+  const free = openingRejection(account(1000, held(listed('A'), 0, { bid: 9, ask: 10 })), 1, 0)
   const own = { id: '1', side: '1', positionEffect: 'O', acceptedAt: 0, ...terms } as const
   expect(free(newBookOrder(dec(most), own), zero)).toBeNull()
   expect(free(newBookOrder(dec(most + 1), own), zero)).toBe('insufficient buying power')
 })
 
 test.each<[string, ModelAccount, number, string | null]>([
-  ['as many units as there is room for', account(1e9, held(instrument('A'), 0, { bid: 0.01 })), 1e10, null],
-  ['one more', account(1e9, held(instrument('A'), 0, { bid: 0.01 })), 1e10 + 1, 'position too large'],
-  [
-    'with what is held',
-    account(1e9, held(instrument('A'), 2, { bid: 0.01 })),
-    1e10 - 1,
-    'position too large',
-  ],
+  ['as many units as there is room for', account(1e9, held(listed('A'), 0, { bid: 0.01 })), 1e10, null],
+  ['one more', account(1e9, held(listed('A'), 0, { bid: 0.01 })), 1e10 + 1, 'position too large'],
+  ['with what is held', account(1e9, held(listed('A'), 2, { bid: 0.01 })), 1e10 - 1, 'position too large'],
   ['worth as much as there is room for', account(1e12, held(es, 0, { bid: 2000 })), 1e6, null],
   ['worth more', account(1e12, held(es, 0, { bid: 2000 })), 1e6 + 1, 'position too large'],
 ])('room for a position: %s', (_, given, quantity, expected) => {
@@ -220,7 +198,7 @@ test.each<[string, ModelAccount, number, string | null]>([
 test('room for a short position is as large', () => {
   const order = newBookOrder(one, { id: '1', side: '2', type: '1', positionEffect: 'O', acceptedAt: 0 })
   const sells = (given: ModelAccount, held: number) => openingRejection(given, 1, 0)(order, dec(-held))
-  const cheap = account(1e12, held(instrument('A'), 0, { bid: 0.01 }))
+  const cheap = account(1e12, held(listed('A'), 0, { bid: 0.01 }))
   expect([sells(cheap, 1e10 - 1), sells(cheap, 1e10)]).toEqual([null, 'position too large'])
   const dear = account(1e12, held(es, 0, { bid: 2000 }))
   expect([sells(dear, 1e6 - 1), sells(dear, 1e6)]).toEqual([null, 'position too large'])
@@ -235,7 +213,7 @@ test('nothing is opened in a contract from its cut-off on', () => {
 
 test('trades move the holding and the cash', () => {
   const after = afterTrades(
-    account(100, held(instrument('A'), 0)),
+    account(100, held(listed('A'), 0)),
     1,
     { quantity: dec(2), avgPx: dec(3) },
     dec(-6),
@@ -250,14 +228,14 @@ test('what an average without an end loses in the books calls nobody and refuses
   expect(buyingPower(given).toNumber()).toBe(0)
   expect(buyingPower(account(21_227.49, thirds)).toNumber()).toBe(-0.01)
   // Nothing is left of what cost 5000.166666666667 but its cash.
-  const closed = { ...account(0, held(instrument('A'), 0)), cash: dec('124.99999999995') }
+  const closed = { ...account(0, held(listed('A'), 0)), cash: dec('124.99999999995') }
   expect(bears(closed, buys(5, 50))).toBe(true)
   expect(bears({ ...closed, cash: dec('124.99') }, buys(5, 50))).toBe(false)
 })
 
 test('a whole call goes on until nothing is short, with one order per position', () => {
-  const given = account(-55_000, held(instrument('A'), 1000, { avg: 40, bid: 40 }), {
-    ...held(instrument('B'), 1000, { avg: 30, bid: 30 }),
+  const given = account(-55_000, held(listed('A'), 1000, { avg: 40, bid: 40 }), {
+    ...held(listed('B'), 1000, { avg: 30, bid: 30 }),
     instrumentId: 2,
   })
   const orders = wholeMarginCall(marginPositions(given), accountValue(given), () => true)

@@ -3,19 +3,9 @@ import { describe, expect, test } from 'vitest'
 import type { PositionEffect, Side } from '../codes.ts'
 import { dec } from '../decimal.ts'
 import { accountBase, clampClosing, copyQuantity, strategyBase } from './mirror-copy.ts'
-import type { MirrorSettings } from './mirror-target.ts'
+import { type MirrorSettings, unlimited } from './mirror-target.ts'
 
-const settings: MirrorSettings = {
-  scalingPercentage: dec(100),
-  enabled: true,
-  long: true,
-  short: true,
-  closingOrdersOnly: false,
-  minimum: dec(0),
-  maximum: null,
-  maximumDollars: null,
-  lot: dec(1),
-}
+const settings: MirrorSettings = { ...unlimited, scalingPercentage: dec(100) }
 
 type Given = {
   base: number

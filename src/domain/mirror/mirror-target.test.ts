@@ -2,19 +2,16 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SecurityType } from '../codes.ts'
 import { dec } from '../decimal.ts'
-import { type MirrorSettings, referencePriceOf, type Sizing, size, target } from './mirror-target.ts'
+import {
+  type MirrorSettings,
+  referencePriceOf,
+  type Sizing,
+  size,
+  target,
+  unlimited,
+} from './mirror-target.ts'
 
-const open: MirrorSettings = {
-  scalingPercentage: dec(100),
-  enabled: true,
-  long: true,
-  short: true,
-  closingOrdersOnly: false,
-  minimum: dec(0),
-  maximum: null,
-  maximumDollars: null,
-  lot: dec(1),
-}
+const open: MirrorSettings = { ...unlimited, scalingPercentage: dec(100) }
 
 type Given = {
   cls?: SecurityType

@@ -45,6 +45,18 @@ export type MirrorSettings = {
   lot: Decimal
 }
 
+/** Choices that cap and forbid nothing, in whole units. */
+export const unlimited: Omit<MirrorSettings, 'scalingPercentage'> = {
+  enabled: true,
+  long: true,
+  short: true,
+  closingOrdersOnly: false,
+  minimum: zero,
+  maximum: null,
+  maximumDollars: null,
+  lot: one,
+}
+
 export type Sizing = {
   assetClass: SecurityType
   settings: MirrorSettings

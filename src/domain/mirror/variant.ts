@@ -3,9 +3,9 @@
  * mirroring with nothing in its way; since when it holds something else is told by the fills of both, read backwards.
  */
 import type { SecurityType } from '../codes.ts'
-import { type Decimal, one, zero } from '../decimal.ts'
+import { type Decimal, zero } from '../decimal.ts'
 import type { Instant } from '../time.ts'
-import { type MirrorSettings, target } from './mirror-target.ts'
+import { type MirrorSettings, target, unlimited } from './mirror-target.ts'
 
 export interface VariantTerms {
   /** Percent of the parent's quantities, 1..1000. */
@@ -15,15 +15,8 @@ export interface VariantTerms {
 
 /** A variant's settings for its classes: no caps, nothing forbidden. */
 export const variantSettings = ({ scalingPercentage }: VariantTerms): MirrorSettings => ({
+  ...unlimited,
   scalingPercentage,
-  enabled: true,
-  long: true,
-  short: true,
-  closingOrdersOnly: false,
-  minimum: zero,
-  maximum: null,
-  maximumDollars: null,
-  lot: one,
 })
 
 /** The signed quantity that a variant should hold while its parent holds `parentQuantity`. */

@@ -1,15 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fillOps } from './fills.ts'
-
-type Json = Record<string, unknown>
-const run = (op: string, input: Json) => (fillOps[op] as unknown as (input: Json) => never)(input)
-
-const buy = { side: '1', openClose: 'O' }
-const sell = { side: '2', openClose: 'O' }
-const market = { type: '1' }
-const limit = (price: number) => ({ type: '2', limit: price })
-const stop = (price: number) => ({ type: '3', stop: price })
-const order = (id: string, qty: number, ...parts: Json[]): Json => Object.assign({ id, qty, t: 0 }, ...parts)
+import { buy, type Json, limit, market, order, run, sell, stop } from './fills-given.ts'
 
 describe('bars', () => {
   const close = { openClose: 'C' }
