@@ -5,28 +5,17 @@ import { addInstrument, addStrategy } from '../execution/world.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
+import { operatorBy } from '../support/operator.ts'
 
 const { db, url } = await testDatabase()
 const { runHere: run } = commandLine(url)
+const { told, addPeople } = operatorBy(run)
 const { who: username } = operator()
 const ids = { owner: '', admin: '', customer: '' }
 
-async function told(...words: string[]): Promise<Record<string, unknown>> {
-  const { status, output, errors } = await run(...words, '--json')
-  expect([status, errors]).toEqual([0, ''])
-  return JSON.parse(output)
-}
-
 beforeAll(async () => {
-  await told('sites', 'add', 'north', '--kind', 'geo', '--name', 'North')
-  await told('sites', 'add', 'west', '--kind', 'whitelabel', '--name', 'West', '--region', 'north')
-  const add = async (name: string, ...more: string[]) => {
-    const words = ['people', 'add', '--first', name, '--last', 'L', '--email', `${name}@x.org`]
-    return String((await told(...words, ...more)).personId)
-  }
-  ids.owner = await add('owner')
-  ids.admin = await add('admin', '--site', 'north', '--role', 'geosite_admin')
-  ids.customer = await add('customer', '--site', 'west')
+  const people = await addPeople()
+  for (const name of ['owner', 'admin', 'customer'] as const) ids[name] = String(people[name])
 })
 
 /** Who changed an object, in order. */
