@@ -23,6 +23,8 @@ export async function buildHolder() {
   const own = () => ({ Account: holderAccount, PersonId: town.people.holder.personId })
   const held = (operation: OperationName, params: object) =>
     town.ask(operation, params, { key: town.people.holder.key })
+  const owned = (operation: OperationName, params: object) =>
+    town.ask(operation, params, { key: town.people.owner.key })
   const closing = (terms: object = {}) => ({
     ...own(),
     Order: {
@@ -47,7 +49,7 @@ export async function buildHolder() {
   /** An order of the strategy's; answers its signal. */
   const signal = async (terms: object): Promise<number> => {
     const Order = { StrategyId: town.strategyId, TIF: '1', PlatformSymbol: apple, ...terms }
-    const placed = await town.ask('NewStrategyOrder', { Order }, { key: town.people.owner.key })
+    const placed = await owned('NewStrategyOrder', { Order })
     return resultsOf<{ SignalId: number }>(placed)[0]?.SignalId ?? 0
   }
   const copyOf = async (signalId: number) =>
@@ -63,5 +65,5 @@ export async function buildHolder() {
     resultsOf<{ Quantity: number }>(await held('GetAutoTradeOpenPositions', { Account: holderAccount }))
   const audit = async () =>
     expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
-  return { town, own, held, closing, orders, place, signal, copyOf, reprice, bid, position, audit }
+  return { town, own, held, owned, closing, orders, place, signal, copyOf, reprice, bid, position, audit }
 }
