@@ -4,22 +4,11 @@ import { resultsOf } from '../support/http.ts'
 import { buildHolder, type ListedOrder } from './support/holder.ts'
 import { apple } from './support/town.ts'
 
-const { town, own, held, owned, orders, audit } = await buildHolder()
+const { town, own, held, owned, orders, signal, audit } = await buildHolder()
 
 describe('closing by hand', () => {
   test("a strategy's exit becomes the holder's own", async () => {
-    const Order = {
-      StrategyId: town.strategyId,
-      OrderType: '3',
-      Stop: 80,
-      Side: '2',
-      OrderQuantity: 100,
-      TIF: '1',
-      PlatformSymbol: apple,
-    }
-    const [{ SignalId } = { SignalId: 0 }] = resultsOf<{ SignalId: number }>(
-      await owned('NewStrategyOrder', { Order }),
-    )
+    const SignalId = await signal({ OrderType: '3', Stop: 80, Side: '2', OrderQuantity: 100 })
     const copy = (await orders()).find((order) => order.SignalId === SignalId)
     expect(copy).toMatchObject({ SignalType: 1, OrderStatus: '0', Stop: 80 })
     const moved = await held('ReplaceAutotradeOrder', { ...own(), OrderId: copy?.OrderId, Price: 85 })
@@ -62,19 +51,8 @@ describe('closing by hand', () => {
     ['works', false],
     ['no broker has seen', true],
   ])("a strategy's exit that %s is placed anew when it is canceled", async (_, down) => {
-    const Order = {
-      StrategyId: town.strategyId,
-      OrderType: '3',
-      Stop: 80,
-      Side: '2',
-      OrderQuantity: 100,
-      TIF: '1',
-      PlatformSymbol: apple,
-    }
     await town.door('/broker', { down })
-    const [{ SignalId } = { SignalId: 0 }] = resultsOf<{ SignalId: number }>(
-      await owned('NewStrategyOrder', { Order }),
-    )
+    const SignalId = await signal({ OrderType: '3', Stop: 80, Side: '2', OrderQuantity: 100 })
     const copies = async () => (await orders()).filter((order) => order.SignalId === SignalId)
     await held('CancelAutotradeOrder', { ...own(), OrderId: (await copies())[0]?.OrderId })
     await town.door('/broker', { down: false })
@@ -84,19 +62,8 @@ describe('closing by hand', () => {
   })
 
   test('an entry that its holder canceled before its broker had seen it stays away until he asks again', async () => {
-    const Order = {
-      StrategyId: town.strategyId,
-      OrderType: '2',
-      Limit: 50,
-      Side: '1',
-      OrderQuantity: 10,
-      TIF: '1',
-      PlatformSymbol: apple,
-    }
     await town.door('/broker', { down: true })
-    const [{ SignalId } = { SignalId: 0 }] = resultsOf<{ SignalId: number }>(
-      await owned('NewStrategyOrder', { Order }),
-    )
+    const SignalId = await signal({ OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 10 })
     const copies = async () => (await orders()).filter((order) => order.SignalId === SignalId)
     const shown = async () => (await copies()).map(({ OrderStatus }) => OrderStatus)
     await held('SyncPositionsToOpen', own())
