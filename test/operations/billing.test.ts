@@ -1,23 +1,15 @@
-/** Subscriptions over time: terms, prices, markups, failed payments, and what everybody sees of it. */
+/** Subscriptions over time: terms, prices, markups, failed payments, and a ledger that adds up. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { claimCharges, retryCharges } from '../../src/storage/billing/charges.ts'
 import { savePaymentMethod } from '../../src/storage/billing/payment-methods.ts'
 import { endStrategy } from '../../src/storage/strategies/strategies.ts'
-import { type Answer, call, resultsOf } from '../support/http.ts'
+import { call } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
-import { at, type Citizen, moneyOf, type Row } from './support/money.ts'
+import { billingOf } from './support/billing-scene.ts'
+import { at, type Citizen, type Row } from './support/money.ts'
 
 const platform = await testPlatform()
-const { door, passTo } = moneyOf(platform)
-const get = (path: string, params: object, who: Citizen): Promise<Answer> => {
-  const query = new URLSearchParams(params as Record<string, string>)
-  return call(platform.url, `${path}?${query}`, { key: who.key })
-}
-const rowsOf = async (path: string, params: object, who: Citizen): Promise<Row[]> => {
-  const answer = await get(path, params, who)
-  if (answer.status !== 200) throw new Error(answer.text)
-  return resultsOf<Row>(answer)
-}
+const { door, passTo, get, rowsOf, begin, subscribe } = billingOf(platform)
 const violations = async (): Promise<unknown> =>
   ((await call(platform.url, '/test/audit')).json as { violations: unknown }).violations
 
@@ -25,36 +17,15 @@ let site = 0
 let owner: Citizen
 let customer: Citizen
 let guest: Citizen
-let admin: Citizen
 let strategyId = 0
+beforeEach(async () => {
+  ;({ site, owner, customer, guest, strategyId } = await begin())
+})
 
 const subscribed = async (who = customer, host = '/geo', more: object = {}): Promise<Row[]> =>
   rowsOf(`${host}/General/GetSubscribedStrategies`, { PersonId: who.personId, ...more }, who)
-const subscribe = (who: Citizen, kind = 'paid', more: object = {}): Promise<unknown> =>
-  door('/subscriptions', [{ personId: who.personId, strategyId, kind, ...more }])
 const decline = (who: Citizen, declines: string | null): Promise<unknown> =>
   door('/payment-methods', [{ personId: who.personId, declines }])
-
-beforeEach(async () => {
-  await door('/reset', { now: at(0) })
-  const [made = 0] = await door<number[]>('/sites', [
-    { kind: 'whitelabel', name: 'west', domain: 'west.example' },
-  ])
-  site = made
-  const people = await door<Citizen[]>('/people', [
-    { firstName: 'Olga', lastName: 'O', email: 'olga@example.org' },
-    { firstName: 'Carl', lastName: 'C', email: 'carl@example.org', site: 'west' },
-    { firstName: 'Gwen', lastName: 'G', email: 'gwen@example.org' },
-    { firstName: 'Adam', lastName: 'A', email: 'adam@example.org', role: 'whitelabel_admin', site: 'west' },
-  ])
-  ;[owner, customer, guest, admin] = people as [Citizen, Citizen, Citizen, Citizen]
-  const added = await call(platform.url, '/gen/Strategies/AddStrategy', {
-    key: owner.key,
-    body: { StrategyName: 'Trend', StartingCapital: 10_000 },
-  })
-  strategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
-  await door('/strategies', [{ strategyId, monthlyCost: 99.99 }])
-})
 
 describe('a paid subscription', () => {
   beforeEach(() => subscribe(customer))
@@ -292,92 +263,6 @@ test('a start in the past is made up for, term by term', async () => {
   expect(await subscribed()).toMatchObject([{ StartDate: at(-70), EndDate: at(20) }])
   const paid = await rowsOf('/gen/Strategies/GetSubscriptionRevenue', { StrategyId: strategyId }, owner)
   expect(paid.map(({ LastTransactionDate }) => LastTransactionDate)).toEqual([at(-70), at(-40), at(-10)])
-})
-
-describe('who sees subscribers and revenue', () => {
-  beforeEach(async () => {
-    await subscribe(customer)
-    await subscribe(guest)
-  })
-  const people = async (operation: string, who: Citizen, more: object = {}): Promise<unknown[]> =>
-    (await rowsOf(`/gen/Strategies/${operation}`, { StrategyId: strategyId, ...more }, who)).map(
-      ({ FirstName }) => FirstName,
-    )
-
-  test.each(['GetSubscribers', 'GetSubscriptionRevenue'])('%s', async (operation) => {
-    expect(await people(operation, owner)).toEqual(['Carl', 'Gwen'])
-    expect(await people(operation, owner, { AscendingOrder: false })).toEqual(['Gwen', 'Carl'])
-    expect(await people(operation, admin)).toEqual(['Carl'])
-    expect(await people(operation, customer)).toEqual(['Carl'])
-    expect(await people(operation, guest)).toEqual(['Gwen'])
-  })
-
-  test('a subscriber has a price and a last payment', async () => {
-    const [first] = await rowsOf('/gen/Strategies/GetSubscribers', { StrategyId: strategyId }, customer)
-    expect(first).toEqual({
-      Id: expect.any(Number),
-      StrategyId: strategyId,
-      StrategyName: 'Trend',
-      PersonId: customer.personId,
-      SubscriptionId: first?.Id,
-      SubscriberId: customer.personId,
-      IsStrategyOwner: false,
-      Alias: 'Carl',
-      FirstName: 'Carl',
-      LastName: 'C',
-      Email: 'carl@example.org',
-      StartDate: at(0),
-      EndDate: at(30),
-      BasePrice: 99.99,
-      Markup: 0,
-      Cost: 99.99,
-      LastTransactionDate: at(0),
-      LastTransactionAmount: 99.99,
-      IsResale: 0,
-      WhiteLabelSiteId: site,
-    })
-  })
-
-  test('revenue is cut by dates, people and sites', async () => {
-    await passTo(31)
-    const revenue = async (more: object): Promise<number> =>
-      (await rowsOf('/gen/Strategies/GetSubscriptionRevenue', more, owner)).length
-    expect(await revenue({ StrategyOwnerPersonId: owner.personId })).toBe(4)
-    expect(await revenue({ StrategyId: strategyId, StartDate: at(1) })).toBe(2)
-    expect(await revenue({ StrategyId: strategyId, EndDate: '2024-03-12' })).toBe(2)
-    expect(await revenue({ SubscriberPersonId: guest.personId })).toBe(2)
-    expect(await revenue({ WhiteLabelSiteId: site })).toBe(2)
-    expect(await revenue({ StrategyId: 999 })).toBe(0)
-    const dates = await get('/gen/Strategies/GetSubscriptionRevenue', { StartDate: at(1) }, owner)
-    expect(dates.status).toBe(400)
-  })
-
-  test('pages go through every payment once', async () => {
-    const seen: unknown[] = []
-    let cursor: string | undefined
-    do {
-      const answer = await get(
-        '/gen/Strategies/GetSubscriptionRevenue',
-        { StrategyId: strategyId, Limit: 1, ...(cursor && { Cursor: decodeURIComponent(cursor) }) },
-        owner,
-      )
-      seen.push(...resultsOf<Row>(answer).map(({ Id }) => Id))
-      cursor = (answer.json as { Pagination?: { next_cursor?: string } }).Pagination?.next_cursor
-    } while (cursor)
-    expect([seen.length, new Set(seen).size]).toEqual([2, 2])
-  })
-
-  test.each(['GetSubscribedStrategies', 'GetInvestorPlanSubscriptions', 'GetManagerPlanSubscriptions'])(
-    "%s is the person's and the admin's of the site",
-    async (operation) => {
-      const ask = async (who: Citizen, whose: Citizen): Promise<number> =>
-        (await get(`/gen/General/${operation}`, { PersonId: whose.personId }, who)).status
-      expect(await ask(customer, customer)).toBe(200)
-      expect(await ask(admin, customer)).toBe(200)
-      expect(await ask(guest, customer)).toBe(403)
-      expect(await ask(admin, guest)).toBe(403)
-    },
-  )
 })
 
 describe('the ledger', () => {
