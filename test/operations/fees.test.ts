@@ -1,83 +1,23 @@
 /** Fees on what followers gain: what is charged, when, once, and who earns it. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { changeStrategy } from '../../src/storage/operating/administration.ts'
-import { call, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
-import { at, type Citizen, moneyOf, type Row } from './support/money.ts'
+import { gainsOf } from './support/gains.ts'
+import type { Citizen } from './support/money.ts'
 
 const platform = await testPlatform()
 const { db } = platform
-const { door, passTo, charges, balances, audit } = moneyOf(platform)
-const quote = (price: number) => door('/quotes', [{ symbol: 'AAPL', bid: price, ask: price }])
-const ask = async (path: string, who: Citizen, body: object): Promise<Row[]> => {
-  const answer = await call(platform.url, path, { key: who.key, body })
-  if (answer.status !== 200) throw new Error(answer.text)
-  return resultsOf<Row>(answer)
-}
+const { door, passTo, charges, balances, audit, quote, begin, setFee, trade, start, follow, stop } =
+  gainsOf(platform)
 
 let owner: Citizen
 let customer: Citizen
 let guest: Citizen
 let strategyId = 0
-
 beforeEach(async () => {
-  await door('/reset', { now: at(0) })
-  await door('/sites', [{ kind: 'whitelabel', name: 'west', domain: 'west.example' }])
-  const people = await door<Citizen[]>('/people', [
-    { firstName: 'Olga', lastName: 'O', email: 'olga@example.org' },
-    { firstName: 'Carl', lastName: 'C', email: 'carl@example.org', site: 'west' },
-    { firstName: 'Gwen', lastName: 'G', email: 'gwen@example.org' },
-  ])
-  ;[owner, customer, guest] = people as [Citizen, Citizen, Citizen]
+  ;({ owner, customer, guest, strategyId } = await begin())
 })
 
 describe('the fee on gains', () => {
-  const setFee = (performanceFee: number) =>
-    changeStrategy(db.write, {
-      strategyId,
-      performanceFee,
-      isPrivate: undefined,
-      monthlyCost: undefined,
-      isResellable: undefined,
-      noSubsAllowed: undefined,
-      changedAt: Date.UTC(2024, 2, 12),
-    })
-  const trade = (Side: '1' | '2', OrderQuantity: number) =>
-    ask('/gen/Strategies/NewStrategyOrder', owner, {
-      Order: {
-        StrategyId: strategyId,
-        OrderType: '1',
-        TIF: '1',
-        Side,
-        OrderQuantity,
-        PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock' },
-      },
-    })
-  const begin = async (Account: string, who = customer, ScalingPercentage = 100) => {
-    const body = { Account, StrategyId: strategyId, StocksEnabled: true, ScalingPercentage }
-    const answer = await call(platform.url, '/gen/Autotrade/StartAutotrade', { key: who.key, body })
-    expect(answer.status).toBe(200)
-  }
-  const follow = async (who: Citizen, account: string, kind = 'live', ScalingPercentage = 100, more = {}) => {
-    await door('/accounts', [{ account, personId: who.personId, kind, cash: 50_000, ...more }])
-    await begin(account, who, ScalingPercentage)
-  }
-  const stop = async (account: string, terminates = false, leaves = false) => {
-    const who = `Account=${account}&PersonId=${customer.personId}&LeavePositionsOpen=${leaves}`
-    const path = `/gen/Autotrade/StopAutotrade?${who}&StrategyId=${strategyId}&TerminateStrategySubscription=${terminates}`
-    const answer = await call(platform.url, path, { method: 'DELETE', key: customer.key })
-    expect(answer.status).toBe(200)
-  }
-
-  beforeEach(async () => {
-    const body = { StrategyName: 'Trend', StartingCapital: 100_000 }
-    const [added] = await ask('/gen/Strategies/AddStrategy', owner, body)
-    strategyId = Number(added?.StrategyId)
-    await door('/instruments', [{ symbol: 'AAPL', securityType: 'CS' }])
-    await setFee(20)
-    await quote(100)
-  })
-
   test('is not charged where a broken price makes it larger than any, which holds up nobody’s', async () => {
     await follow(customer, 'U1')
     await follow(guest, 'U2', 'live', 1)
@@ -210,14 +150,14 @@ describe('the fee on gains', () => {
     await quote(90)
     await stop('U1')
     await quote(90)
-    await begin('U1')
+    await start('U1')
     await quote(96)
     await passTo(30)
     expect(await charges('performance')).toEqual([])
     await stop('U1')
     await passTo(31)
     await quote(96)
-    await begin('U1')
+    await start('U1')
     await quote(103)
     await passTo(60)
     expect(await charges('performance')).toMatchObject([{ amount: 6_000, status: 'paid' }])
@@ -231,7 +171,7 @@ describe('the fee on gains', () => {
     await stop('U1')
     await passTo(30)
     await quote(90)
-    await begin('U1')
+    await start('U1')
     await quote(96)
     await passTo(59)
     await quote(96)
@@ -239,7 +179,7 @@ describe('the fee on gains', () => {
     await quote(96)
     await passTo(63)
     await quote(96)
-    await begin('U1')
+    await start('U1')
     await quote(103)
     await passTo(90)
     expect(await charges('performance')).toMatchObject([{ amount: 6_000, status: 'paid' }])
@@ -253,21 +193,6 @@ describe('the fee on gains', () => {
     await quote(110)
     await passTo(30)
     expect(await charges('performance')).toMatchObject([{ amount: 30_000, status: 'paid' }])
-    await audit()
-  })
-
-  test('is none of what was gained without a subscription, also where the next one is paid', async () => {
-    await door('/strategies', [{ strategyId, monthlyCost: 50 }])
-    await follow(customer, 'U1')
-    await follow(customer, 'U2')
-    await trade('1', 100)
-    await stop('U2', true)
-    await passTo(31)
-    await quote(110)
-    await begin('U1')
-    await passTo(62)
-    expect(await charges('term')).toHaveLength(3)
-    expect(await charges('performance')).toEqual([])
     await audit()
   })
 
@@ -285,7 +210,7 @@ describe('the fee on gains', () => {
     await setFee(20)
     await passTo(30)
     await quote(104)
-    await begin('E1')
+    await start('E1')
     await quote(104)
     await passTo(34)
     await sellAt(110)
@@ -295,73 +220,6 @@ describe('the fee on gains', () => {
     await door('/quotes', [{ symbol: 'EURUSD', bid: 1.1, ask: 1.1 }])
     await passTo(91)
     expect(await charges('performance')).toMatchObject([{ amount: 13_200, status: 'paid' }])
-    await audit()
-  })
-
-  test('is none of a live account that lapsed until it is started again, whatever a paper account opens', async () => {
-    await follow(customer, 'U1')
-    await follow(customer, 'U2', 'paper')
-    await stop('U2', true)
-    await passTo(31)
-    await follow(customer, 'U3', 'paper')
-    const held = async (account: string) => {
-      const path = `/gen/Autotrade/GetAutoTradeOpenPositions?Account=${account}`
-      return (await call(platform.url, path, { key: customer.key })).json
-    }
-    const skips = () =>
-      db.read.rows`select a.account, s.code from account_skip s join setup on setup.id = s.setup_id
-        join account a on a.id = setup.account_id`
-    await quote(100)
-    await trade('1', 100)
-    expect(await held('U1')).toMatchObject({ Results: [] })
-    expect(await held('U3')).toMatchObject({ Results: [{ Quantity: 100 }] })
-    expect(await skips()).toEqual([{ account: 'U1', code: 'SubscriptionEnded' }])
-    await passTo(31.1)
-    expect(await held('U1')).toMatchObject({ Results: [] })
-    await begin('U1')
-    await quote(100)
-    await trade('1', 50)
-    expect(await held('U1')).toMatchObject({ Results: [{ Quantity: 150 }] })
-    await quote(110)
-    await passTo(61)
-    expect(await charges('performance')).toMatchObject([{ amount: 30_000, status: 'paid' }])
-    await audit()
-  })
-
-  test('is none of what a live account gains that has lapsed while a paper account is subscribed', async () => {
-    await follow(customer, 'U1')
-    await trade('1', 100)
-    await follow(customer, 'U2', 'paper')
-    await stop('U2', true)
-    await passTo(31)
-    await follow(customer, 'U3', 'paper')
-    await quote(110)
-    await passTo(62)
-    expect(await charges('performance')).toEqual([])
-    expect(await db.read.rows`select gain::float8 as gain from fee_settlement`).toEqual([{ gain: 0 }])
-    // What makes the paper subscription one for live accounts begins with what is there by then.
-    await begin('U1')
-    await passTo(92)
-    expect(await charges('performance')).toEqual([])
-    await audit()
-  })
-
-  test('is none of what was gained before it was announced, also where the subscription has lapsed meanwhile', async () => {
-    await setFee(0)
-    await follow(customer, 'U1')
-    await follow(customer, 'U2')
-    await trade('1', 100)
-    await quote(110)
-    await stop('U2', true)
-    await passTo(31)
-    await setFee(20)
-    await begin('U1')
-    await passTo(61)
-    expect(await charges('performance')).toEqual([])
-    await passTo(63)
-    await quote(115)
-    await passTo(91)
-    expect(await charges('performance')).toMatchObject([{ amount: 10_000, status: 'paid' }])
     await audit()
   })
 
