@@ -169,6 +169,15 @@ async function openTrade(
   return { strategyId, lonelyStrategyId, signals: { filled, working, canceled } }
 }
 
+/** How people are answered who ask for what the site west is told, and name no site. */
+export const answersToReaders = [
+  ['westAdmin', {}, 200],
+  ['northAdmin', {}, 403],
+  ['stranger', {}, 403],
+  ['holder', {}, 403],
+  ['operator', {}, 400],
+] as const
+
 export const kycInfo = {
   FirstName: 'H',
   LastName: 'O',
