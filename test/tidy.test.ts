@@ -36,25 +36,52 @@ const subjectOf = (path: string): string => dirname(path).split('/').slice(0, 3)
 
 const resolved = (from: string, specifier: string): string => normalize(join(dirname(from), specifier))
 
-/** Functions longer than the limit. A function that only returns one literal is a table and may be long. */
-function longFunctions(path: string): string[] {
-  const tree = ts.createSourceFile(path, sources.get(path) ?? '', ts.ScriptTarget.Latest, true)
-  const found: string[] = []
+const treeOf = (path: string): ts.SourceFile =>
+  ts.createSourceFile(path, sources.get(path) ?? '', ts.ScriptTarget.Latest, true)
+
+/** A node and all below it. */
+function nodesOf(tree: ts.Node): ts.Node[] {
+  const found: ts.Node[] = []
   const visit = (node: ts.Node): void => {
-    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
-      const start = tree.getLineAndCharacterOfPosition(node.getStart()).line
-      const end = tree.getLineAndCharacterOfPosition(node.end).line
-      if (end - start + 1 > functionLinesMax) found.push(`${path}:${start + 1} has ${end - start + 1} lines`)
-    }
+    found.push(node)
     ts.forEachChild(node, visit)
   }
   visit(tree)
   return found
 }
 
+/** The line that a place in a file is in, counted from 0. */
+const lineOf = (tree: ts.SourceFile, place: number): number => tree.getLineAndCharacterOfPosition(place).line
+
+/** Functions longer than the limit. A function that only returns one literal is a table and may be long. */
+function longFunctions(path: string): string[] {
+  const tree = treeOf(path)
+  const found: string[] = []
+  for (const node of nodesOf(tree)) {
+    if (!ts.isFunctionLike(node) || !('body' in node && node.body)) continue
+    const start = lineOf(tree, node.getStart())
+    const length = lineOf(tree, node.end) - start + 1
+    if (length > functionLinesMax) found.push(`${path}:${start + 1} has ${length} lines`)
+  }
+  return found
+}
+
+/** Object literals that are spread into another one, of whose members the compiler then misses the stray ones. */
+function spreadLiterals(path: string): string[] {
+  const tree = treeOf(path)
+  const bare = (node: ts.Expression): ts.Expression =>
+    ts.isParenthesizedExpression(node) || ts.isAsExpression(node) || ts.isSatisfiesExpression(node)
+      ? bare(node.expression)
+      : node
+  return nodesOf(tree)
+    .filter(ts.isSpreadAssignment)
+    .filter(({ expression }) => ts.isObjectLiteralExpression(bare(expression)))
+    .map((node) => `${path}:${lineOf(tree, node.getStart()) + 1} spreads a literal`)
+}
+
 /** Functions and classes that others may call, and that do not say what they do. Of overloads one has to. */
 function undocumented(path: string): string[] {
-  const tree = ts.createSourceFile(path, sources.get(path) ?? '', ts.ScriptTarget.Latest, true)
+  const tree = treeOf(path)
   const callable = (
     node: ts.Node,
   ): node is ts.FunctionDeclaration | ts.ClassDeclaration | ts.VariableStatement =>
@@ -136,6 +163,10 @@ describe('the house', () => {
       .filter((path) => (sources.get(path)?.split('\n').length ?? 0) - 1 > linesMax)
     expect(long).toEqual([])
     expect(product.filter((path) => !isTable(path)).flatMap(longFunctions)).toEqual([])
+  })
+
+  test('a literal has its members written into it', () => {
+    expect(files.flatMap(spreadLiterals)).toEqual([])
   })
 
   test('what others may call says what it does', () => {

@@ -25,6 +25,26 @@ afterAll(() => world.close())
 
 const scene = () => makeAlpacaScene(world)
 
+/** Six at a limit, as the scene's account buys them to open. */
+const ticketOf = (
+  { accountId, book, symbol, instrumentId }: Awaited<ReturnType<typeof scene>>,
+  clientOrderId: string,
+  limitPx: string,
+): OrderTicket => ({
+  accountId,
+  account: book.number,
+  clientOrderId,
+  symbol,
+  side: '1',
+  ordType: '2',
+  timeInForce: '1',
+  positionEffect: 'O',
+  instrumentId,
+  quantity: '6',
+  limitPx,
+  stopPx: null,
+})
+
 /** One request of this method about orders goes wrong; the others do not. */
 function failOnce(method: string, fault: Fault): void {
   let left = 1
@@ -131,17 +151,7 @@ describe('an answer that is lost', () => {
     await one.order('1', '6', { limit: '50' })
     await world.until(async () => expect(await one.orders()).toMatchObject([{ status: '0' }]))
     const clientOrderId = one.theirs()[0]?.client_order_id ?? ''
-    const ticket = {
-      accountId: one.accountId,
-      account: one.book.number,
-      clientOrderId,
-      symbol: one.symbol,
-      ...({ side: '1', ordType: '2', timeInForce: '1', positionEffect: 'O' } as const),
-      instrumentId: one.instrumentId,
-      quantity: '6',
-      limitPx: '50',
-      stopPx: null,
-    }
+    const ticket = ticketOf(one, clientOrderId, '50')
     const place = (...tickets: OrderTicket[]) =>
       world.broker.place(world.ctx, world.brokerId, tickets, Infinity)
     expect(await place(ticket)).toEqual([{ answer: 'accepted' }])
@@ -263,17 +273,7 @@ describe('a replacement', () => {
     const [{ client_order_id: clientOrderId = '' } = {}] = one.theirs()
     const foreign = { client_order_id: 'theirs', symbol: one.symbol, side: 'buy', type: 'limit', qty: '1' }
     alpaca.books.place(one.book, { ...foreign, limit_price: '1', time_in_force: 'gtc' })
-    const ticket = {
-      accountId: one.accountId,
-      account: one.book.number,
-      clientOrderId,
-      symbol: one.symbol,
-      ...({ side: '1', ordType: '2', timeInForce: '1', positionEffect: 'O' } as const),
-      instrumentId: one.instrumentId,
-      quantity: '6',
-      limitPx: '51',
-      stopPx: null,
-    }
+    const ticket = ticketOf(one, clientOrderId, '51')
     const tickets = ['theirs', 'LST-T-1-S1-0'].map((replacesClientOrderId) => ({
       replacesClientOrderId,
       ...ticket,
