@@ -1,28 +1,18 @@
 /** The operator's tools for accounts: who may have one, what is known of it, and how it follows. */
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
+import { addBroker } from '../support/followers.ts'
 import { operatorBy } from '../support/operator.ts'
 
 const { db, url } = await testDatabase()
 const { told, refused, addPeople, addStrategy } = operatorBy(commandLine(url).runHere)
 const patience = 120_000
 
-let admin = 0
-let customer = 0
-let owner = 0
-let brokerId = 0
-let strategyId = 0
+const { admin, customer, owner } = await addPeople()
+const brokerId = await addBroker(db, 'live')
+const strategyId = await addStrategy(owner)
 const id = (number: number) => String(number)
-
-beforeAll(async () => {
-  ;({ admin, customer, owner } = await addPeople())
-  brokerId = (
-    await db.write.one<{ id: number }>`
-      insert into broker (name, connection_name, environment, adapter) values ('B', 'B', 'live', 'scripted') returning id`
-  ).id
-  strategyId = await addStrategy(owner)
-}, patience)
 
 describe('accounts', () => {
   test(
