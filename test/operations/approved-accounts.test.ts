@@ -19,6 +19,11 @@ const params = (Account: string, who: CitizenName) => ({
 })
 const approve = (Account: string, who: CitizenName, admin: CitizenName) =>
   town.ask('ApprovedBrokerTransmitAccount', params(Account, who), { key: people[admin].key, host: 'Geo' })
+const withdraw = (Account: string) =>
+  town.ask('DeleteApprovedBrokerTransmitAccount', params(Account, 'neighbour'), {
+    key: people.northAdmin.key,
+    host: 'Geo',
+  })
 const start = (Account: string) =>
   town.ask(
     'StartAutotrade',
@@ -95,6 +100,17 @@ describe('an account that feeds a strategy is never mirrored into, whoever is fi
       ),
     ).toEqual(['200', '409 3016 Account'])
   })
+})
+
+test('an approval is withdrawn once, and is not there for who comes second', async () => {
+  expect((await approve(account, 'neighbour', 'northAdmin')).status).toBe(200)
+  expect(
+    await sideBySide(
+      account,
+      () => withdraw(account),
+      () => withdraw(account),
+    ),
+  ).toEqual(['200', '404 2013 Account'])
 })
 
 describe('a number that others have', () => {

@@ -130,13 +130,16 @@ export const isNumberOfSites = async (sql: Sql, account: string, sites: SiteFilt
         ) as "isKnown"`
   ).isKnown
 
-/** Withdraws approvals; the account of the number is locked. */
-export async function withdrawApproval(sql: Sql, id: number, deletedAt: string): Promise<void> {
-  await sql.run`
+/** Withdraws a living approval, whose number's account is locked; false when somebody else has done it meanwhile. */
+export async function withdrawApproval(sql: Sql, id: number, deletedAt: string): Promise<boolean> {
+  const withdrawn = await sql.maybe`
     with withdrawn as (
-      update approved_account set deleted_at = ${deletedAt}::timestamptz where id = ${id}::bigint
-      returning broker_id, account
-    ) ${stamped(fragment`withdrawn`, deletedAt)}`
+      update approved_account set deleted_at = ${deletedAt}::timestamptz
+      where id = ${id}::bigint and deleted_at is null
+      returning id, broker_id, account
+    ), stamped as (${stamped(fragment`withdrawn`, deletedAt)})
+    select id from withdrawn`
+  return withdrawn !== undefined
 }
 
 /**
