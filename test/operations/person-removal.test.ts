@@ -6,7 +6,9 @@ import { issueKey } from '../../src/operations/keys.ts'
 import { issueUserToken } from '../../src/operations/user-tokens.ts'
 import { changeRole } from '../../src/storage/operating/administration.ts'
 import { removePerson } from '../../src/storage/people/person-removal.ts'
+import { insertVariant } from '../../src/storage/strategies/variants.ts'
 import { faultsOf, resultsOf } from '../support/http.ts'
+import { holdLocks, untilWaiting } from '../support/locks.ts'
 import { keyEnvironment, secrets } from '../support/platform.ts'
 import { buildTown, type CitizenName, holderAccount } from './support/town.ts'
 
@@ -45,6 +47,25 @@ describe('what runs is named and goes on', () => {
   ])('%s', async (_, { personId, key }, says) => {
     expect(await remove(personId)).toEqual(expect.arrayContaining(says))
     expect((await ask('GetAccessKey', {}, { key })).status).toBe(200)
+  })
+})
+
+describe('who is being removed begins nothing', () => {
+  const { personId, key } = people.eastAdmin
+
+  test('neither a strategy of his own nor a variant in his name', async () => {
+    const letGo = await holdLocks(db, (tx) => removePerson(tx, personId, now))
+    const adding = ask('AddStrategy', { StrategyName: 'Late', StartingCapital: 1_000 }, { key })
+    const wanted = { ownerPersonId: personId, name: 'Late', scalingPercentage: 50, createdAt: now } as const
+    const varying = db.transaction((tx) =>
+      insertVariant(tx, { parentId: strategyId, securityTypes: ['CS'], startingCash: undefined, ...wanted }),
+    )
+    await untilWaiting(db.read, 2)
+    await letGo()
+    const answer = await adding
+    expect([answer.status, ...faultsOf(answer)]).toEqual([409, '3016 PersonId'])
+    expect(await varying).toBe('owner')
+    expect(await db.read.rows`select from strategy where owner_person_id = ${personId}`).toEqual([])
   })
 })
 

@@ -4,6 +4,7 @@ import { saveTransmitter } from '../../storage/mirror/transmissions.ts'
 import { insertStrategy } from '../../storage/strategies/strategies.ts'
 import { isRefused } from '../context.ts'
 import type { Handler } from '../handler.ts'
+import { beginFor } from '../subscribe.ts'
 import { findTransmitter } from './transmitters.ts'
 
 /**
@@ -11,6 +12,8 @@ import { findTransmitter } from './transmitters.ts'
  * account is worth, unless a capital is given.
  */
 export const addStrategy: Handler<'AddStrategy'> = async (ctx, params) => {
+  const owner = await beginFor(ctx.sql, ctx.caller.personId)
+  if (isRefused(owner)) return owner
   const feeding = params.Account === undefined ? undefined : await findTransmitter(ctx, params.Account)
   if (isRefused(feeding)) return feeding
   const id = await insertStrategy(ctx.sql, {

@@ -37,9 +37,11 @@ export async function insertVariant(
       and not exists (select from variant where strategy_id = strategy.id and ended_at is null)
     for no key update`
   if (!parent) return 'parent'
+  // Nobody removes the owner until the strategy is there to be seen.
   const owner = await tx.maybe<{ siteId: number }>`
     select site_id as "siteId" from person join site on site.id = person.site_id
-    where person.id = ${ownerPersonId}::bigint and person.is_alive and site.kind = 'whitelabel'`
+    where person.id = ${ownerPersonId}::bigint and person.is_alive and site.kind = 'whitelabel'
+    for key share of person`
   if (!owner) return 'owner'
   const scaled = dec(parent.startingCash).times(scalingPercentage).times(hundredth)
   const id = await insertStrategy(tx, {
