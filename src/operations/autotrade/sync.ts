@@ -63,19 +63,20 @@ export const syncPositionsToOpen: Handler<'SyncPositionsToOpen'> = async (ctx, p
   const account = await findAccount(ctx, params)
   if (isRefused(account)) return account
   const wanted = named(params)
-  const setups = (await listLiveSetups(ctx.sql, account.id)).filter(
-    ({ strategyId }) => wanted.length === 0 || wanted.includes(strategyId),
-  )
+  const find = async () =>
+    (await listLiveSetups(ctx.sql, account.id)).filter(
+      ({ strategyId }) => wanted.length === 0 || wanted.includes(strategyId),
+    )
+  const locked = (await find()).map(({ strategyId }) => strategyId)
+  await lockStrategies(ctx.sql, locked)
+  await lockAccount(ctx.sql, account.id)
+  // What was stopped while the locks were waited for is followed no more.
+  const setups = (await find()).filter(({ strategyId }) => locked.includes(strategyId))
   if (setups.length < Math.max(1, new Set(wanted).size)) {
     const isListed = params.StrategyId === undefined && wanted.length > 0
     const field = isListed ? 'StrategyIds' : 'StrategyId'
     return refuse('NotFound', field, 'The account does not autotrade the strategy')
   }
-  await lockStrategies(
-    ctx.sql,
-    setups.map(({ strategyId }) => strategyId),
-  )
-  await lockAccount(ctx.sql, account.id)
   await allowOpening(
     ctx.sql,
     setups.map(({ id }) => id),
