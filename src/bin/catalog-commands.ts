@@ -110,7 +110,8 @@ function addCatalog(catalog: Command): void {
             name: name === undefined ? undefined : readWords('--name', name),
             markup: markup === undefined ? undefined : readDollars('--markup', markup),
           })
-          if (!(await changeCatalogEntry(db.write, await resellerOf(db.read, site), readId(id), entry)))
+          const siteId = await resellerOf(db.read, site)
+          if (!(await db.transaction((tx) => changeCatalogEntry(tx, siteId, readId(id), entry))))
             throw new ConfigError(`strategy ${id} is not in the catalog of ${site}`)
           say(output, { strategyId: Number(id) }, `Strategy ${id} is changed in the catalog of ${site}.`)
         }),

@@ -1,13 +1,15 @@
 /** What a customer reads that a yes costs beside a subscription that he has, and what of it is kept for the broker. */
 import { beforeEach, expect, test } from 'vitest'
 import { settleAtBroker } from '../../src/operations/approvals.ts'
+import { changeCatalogEntry } from '../../src/storage/billing/catalog.ts'
 import { fragment } from '../../src/storage/database/sql.ts'
 import { resultsOf } from '../support/http.ts'
+import { holdLocks, untilWaiting } from '../support/locks.ts'
 import { buildTown } from './support/town.ts'
 
 const town = await buildTown()
 const { db } = town.platform
-const { personId, key } = town.people.neighbour
+const { personId } = town.people.neighbour
 const now = Date.parse('2024-03-12T14:00:00Z')
 let made = 0
 let strategyId = 0
@@ -28,16 +30,16 @@ async function openAccount(kind: 'live' | 'paper'): Promise<string> {
   return account
 }
 
-const start = (Account: string, host: 'WL' | 'Gen') =>
+const start = (Account: string, host: 'WL' | 'Gen', { personId, key } = town.people.neighbour) =>
   town.ask(
     'StartAutotrade',
     { Account, PersonId: personId, StrategyId: strategyId, StocksEnabled: true },
     { key, host },
   )
 
-async function ask(account: string) {
-  const id = String((await start(account, 'WL')).headers['x-approval-request-id'])
-  const shown = await town.ask('GetAutotradeApprovalStatus', { RequestId: id }, { key, host: 'WL' })
+async function ask(account: string, who = town.people.neighbour) {
+  const id = String((await start(account, 'WL', who)).headers['x-approval-request-id'])
+  const shown = await town.ask('GetAutotradeApprovalStatus', { RequestId: id }, { key: who.key, host: 'WL' })
   const [{ ApprovalUrl: url } = { ApprovalUrl: '' }] = resultsOf<{ ApprovalUrl: string }>(shown)
   return { id, url }
 }
@@ -74,6 +76,35 @@ test('a live account that follows while one for paper accounts runs would keep i
   await db.write.run`
     update subscription set is_cancel_pending = true where strategy_id = ${strategyId} and ended_at is null`
   expect(await priceOf(live)).toMatch(price)
+})
+
+test('what is charged is what was read, whatever the site asks for from that moment on', async () => {
+  const reader = town.people.holder
+  await town.door('/strategies', [{ strategyId, resellable: true }])
+  const sold = { Action: 'Add', StrategyIds: [strategyId] }
+  await town.ask('UpdateSiteCatalog', sold, { key: town.people.westAdmin.key, host: 'WL' })
+  await town.door('/accounts', [{ account: `R${made}`, personId: reader.personId, cash: 10_000 }])
+  const { url } = await ask(`R${made}`, reader)
+  const costs = /name="costs" value="([^"]*)"/.exec(await (await fetch(url)).text())?.[1] ?? ''
+  expect(costs).toMatch(/^49.00 USD/)
+  // The costs were compared by then.
+  const letGo = await holdLocks(
+    db,
+    (tx) => tx.run`select from person where id = ${reader.personId} for update`,
+  )
+  const answering = fetch(url, { method: 'POST', body: new URLSearchParams({ answer: 'approve', costs }) })
+  await untilWaiting(db.read)
+  const dearer = { name: undefined, markup: '30' }
+  const changing = db.transaction((tx) => changeCatalogEntry(tx, town.sites.west, strategyId, dearer))
+  await Promise.race([changing, untilWaiting(db.read, 2)])
+  await letGo()
+  expect(await (await answering).text()).toContain('are copied into the account')
+  expect(await changing).toBe(true)
+  expect(
+    await db.read.rows`
+      select amount from charge join subscription s on s.id = charge.subscription_id
+      where s.strategy_id = ${strategyId} and s.person_id = ${reader.personId}`,
+  ).toEqual([{ amount: 4900 }])
 })
 
 test('no price is promised where a payment that failed comes first', async () => {

@@ -87,10 +87,8 @@ describe.skipIf(browserPath === undefined)(
       await town.door('/strategies', [{ strategyId, monthlyCost: 49, resellable: true }])
       const sold = { Action: 'Add', StrategyIds: [strategyId] }
       await town.ask('UpdateSiteCatalog', sold, { key: town.people.westAdmin.key, host: 'WL' })
-      await changeCatalogEntry(town.platform.db.write, town.sites.west, strategyId, {
-        name: 'West Growth',
-        markup: '5',
-      })
+      const entry = { name: 'West Growth', markup: '5' }
+      await town.platform.db.transaction((tx) => changeCatalogEntry(tx, town.sites.west, strategyId, entry))
       await town.platform.db.write
         .run`update strategy set performance_fee_percent = 20 where id = ${strategyId}`
 

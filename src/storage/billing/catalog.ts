@@ -84,17 +84,23 @@ export async function removeFromCatalog(
     on conflict (site_id, strategy_id) do update set display_name = excluded.display_name, markup = excluded.markup`
 }
 
-/** Changes what is given of an entry, from the next terms on: its name, and its markup in dollars. False without an entry. */
-export const changeCatalogEntry = async (
-  sql: Sql,
+/**
+ * Changes what is given of an entry, from the next terms on: its name, and its markup in dollars. False without an
+ * entry. The strategy is locked: who subscribes at the same moment is charged what he has agreed to.
+ */
+export async function changeCatalogEntry(
+  tx: Transaction,
   siteId: number,
   strategyId: number,
   entry: { readonly name: string | undefined; readonly markup: string | undefined },
-): Promise<boolean> =>
-  (await sql.run`
+): Promise<boolean> {
+  await tx.run`select from strategy where id = ${strategyId}::bigint for no key update`
+  const changed = await tx.run`
     update site_catalog set display_name = coalesce(${entry.name}::text, display_name),
       markup = coalesce((${entry.markup}::numeric * 100)::bigint, markup)
-    where site_id = ${siteId}::bigint and strategy_id = ${strategyId}::bigint`) > 0
+    where site_id = ${siteId}::bigint and strategy_id = ${strategyId}::bigint`
+  return changed > 0
+}
 
 export interface PlanRow {
   id: number
