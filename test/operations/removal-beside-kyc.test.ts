@@ -1,11 +1,12 @@
-/** A person is removed while a site deals with his identity: nobody blocks the other, and nothing opens afterwards. */
+/** A person is removed while a site deals with his identity, or while he confirms his address: nobody blocks the other, and nothing opens afterwards. */
 import { expect, test } from 'vitest'
 import { isRefused } from '../../src/operations/context.ts'
 import { issueUserToken } from '../../src/operations/user-tokens.ts'
+import { confirmEmail, insertConfirmation } from '../../src/storage/people/email-confirmations.ts'
 import { lockKyc, replaceInfo } from '../../src/storage/people/kyc.ts'
 import { removePerson } from '../../src/storage/people/person-removal.ts'
 import { testDatabase } from '../support/database.ts'
-import { holdLocks, untilWaiting } from '../support/locks.ts'
+import { countingTries, holdLocks, untilWaiting } from '../support/locks.ts'
 import { secrets } from '../support/platform.ts'
 
 const { db } = await testDatabase()
@@ -57,4 +58,19 @@ test('what is told of somebody who is being removed is gone with him, and nobody
   await Promise.all([telling, removing])
   expect(tried).toBe(2)
   expect(await db.read.rows`select from kyc_info`).toEqual([])
+})
+
+test('the link of a mail does not stand in the way of the removal', async () => {
+  const personId = await addPerson()
+  const { email } = await db.read.one<{ email: string }>`select email from person where id = ${personId}`
+  await insertConfirmation(db.write, { personId, email, tokenHash, createdAt: now })
+  const letGo = await holdLocks(db, (tx) => tx.run`select from person where id = ${personId} for update`)
+  const { count, counting } = countingTries(db)
+  const removing = counting.transaction((tx) => removePerson(tx, personId, now))
+  await untilWaiting(db.read)
+  const confirming = counting.transaction((tx) => confirmEmail(tx, tokenHash, now))
+  await untilWaiting(db.read, 2)
+  await letGo()
+  expect([await removing, await confirming]).toEqual([[], false])
+  expect(count).toEqual({ begun: 2, tried: 2 })
 })

@@ -29,14 +29,20 @@ export const isGoodLink = async (sql: Sql, tokenHash: Uint8Array, now: number): 
 
 /**
  * Takes a link at its word: its person's address counts as confirmed from the first use on. A link that has run
- * out, or was sent to an address that the person has given up, changes nothing; false says so.
+ * out, or was sent to an address that the person has given up, changes nothing; false says so. The person is locked
+ * first, as by a removal, which takes the person's links away.
  */
 export async function confirmEmail(sql: Sql, tokenHash: Uint8Array, now: number): Promise<boolean> {
   const at = instant(now)
   const confirmed = await sql.maybe`
-    with link as (
+    with holder as materialized (
+      select id from person
+      where id = (select person_id from email_confirmation where token_hash = ${tokenHash}::bytea)
+      for no key update
+    ), link as (
       update email_confirmation set confirmed_at = coalesce(confirmed_at, ${at}::timestamptz)
-      where token_hash = ${tokenHash}::bytea and (expires_at > ${at}::timestamptz or confirmed_at is not null)
+      from holder where person_id = holder.id and token_hash = ${tokenHash}::bytea
+        and (expires_at > ${at}::timestamptz or confirmed_at is not null)
       returning person_id, email
     )
     update person set email_validated_at = coalesce(email_validated_at, ${at}::timestamptz)
