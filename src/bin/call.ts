@@ -4,7 +4,7 @@ import { handlers } from '../operations/index.ts'
 import { createRunner } from '../operations/run.ts'
 import type { Database } from '../storage/database/database.ts'
 import { systemClock } from './clock.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { environments } from './environment.ts'
 import { callerOf, refusal, routeOf } from './export.ts'
 import { openSecrets } from './secrets.ts'
@@ -23,6 +23,10 @@ export interface Asked {
 /** The results of one call. Throws a ConfigError with the reason when it is refused. */
 export async function askOperation(db: Database, config: Config, asked: Asked): Promise<unknown> {
   const { operation, row, version, host } = routeOf(asked.operation, asked.host)
+  if (operation === 'GetAccessKey')
+    throw new ConfigError(
+      'GetAccessKey shows the key that a call comes with, and here it comes with none: keys list shows those of a person',
+    )
   const audience = { host, dialect: 'native' as const }
   const compiled = compileRow(row, host, 'native', version)
   const query = new Map(Object.entries(asked.params).map(([name, value]) => [name, [String(value)]]))

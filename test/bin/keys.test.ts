@@ -46,3 +46,10 @@ test('a person whose two keys are lost gets another when one of them is found an
   expect(await listed()).toMatchObject([{ keyId: ids[1] }])
   expect((await issue()).status).toBe(0)
 })
+
+test('whoever asks for the key of a call that comes without one hears how keys are seen', async () => {
+  const errors =
+    'lockstep: GetAccessKey shows the key that a call comes with, and here it comes with none: keys list shows those of a person'
+  expect(await run('call', 'GetAccessKey')).toMatchObject({ status: 1, errors })
+  expect(await run('call', 'GetAccessKey', '--person', person)).toMatchObject({ status: 1, errors })
+})
