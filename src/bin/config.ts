@@ -65,7 +65,7 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   return {
     port: portOf(env.PORT),
-    host: env.HOST || '127.0.0.1',
+    host: boundTo(env.HOST),
     dataDir: resolve(env.DATA_DIR || '.data'),
     databaseUrl: databaseOf(env.DATABASE_URL),
     demo: oneOf('DEMO', env.DEMO || '1', ['0', '1']) === '1',
@@ -108,8 +108,11 @@ function metricsOf(port: string | undefined, host: string | undefined): Config['
   if (!port) return undefined
   if (!/^\d+$/.test(port) || Number(port) > 65_534)
     throw new ConfigError(`METRICS_PORT must be 0 to 65534, not ${port}`)
-  return { port: Number(port), host: host || '127.0.0.1' }
+  return { port: Number(port), host: boundTo(host) }
 }
+
+/** An address to listen at. One of IPv6 may be in brackets, as in an address of the web; the system takes it without. */
+const boundTo = (text: string | undefined): string => text?.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1'
 
 /**
  * Makes the data folder; whatever the mask of the process, nobody else may change what is in it. Throws `ConfigError`
@@ -189,9 +192,9 @@ function hostsOf(env: NodeJS.ProcessEnv): Hosts {
 }
 
 function hostOf(prefix: string, name: string | undefined, dialect: string | undefined): Hosts[HostName] {
-  // The name in a Host header is compared without port and closing dot: such a name would never be found.
-  if (name && /[\s/]|\.$|:\d*$/.test(name))
-    throw new ConfigError(`${prefix}_HOST must be a host name without a port, not ${name}`)
+  // The name in a Host header is one, without port and closing dot when it is compared: another would never be found.
+  if (name && !/^([\w-]+\.)*[\w-]+$|^\[[\da-f:.]+\]$/i.test(name))
+    throw new ConfigError(`${prefix}_HOST must be one host name without a port, not ${name}`)
   return {
     ...(name ? { name } : {}),
     dialect: oneOf(`${prefix}_DIALECT`, dialect || 'native', ['native', 'compat']) as Dialect,
