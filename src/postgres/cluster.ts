@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Binaries } from './binaries.ts'
 import { type Folder, readOrMakePassword } from './folder.ts'
 import { giveTo, type Identity, type Outcome, runAs } from './identity.ts'
+import { addToLog, causeIn } from './server-log.ts'
 import { socketIn } from './settings.ts'
 
 export const superuser = 'lockstep'
@@ -27,7 +28,7 @@ export interface Installation {
   readonly password: string
 }
 
-/** Makes the cluster when there is none and asserts its checksums. Throws with the server's own words. */
+/** Makes the cluster when there is none and asserts its checksums. Throws with the cause. */
 export async function prepareCluster(
   folder: Folder,
   identity: Identity,
@@ -52,36 +53,46 @@ async function makeCluster(
   const secret = join(folder.root, `new-${process.pid}-password`)
   writeFileSync(secret, password, { mode: 0o600 })
   giveTo(identity, secret)
+  let outcome: Outcome
   try {
-    const options = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
-    const access = [
-      '-U',
-      superuser,
-      `--pwfile=${secret}`,
-      '--auth=scram-sha-256',
-      '--data-checksums',
-      '--no-instructions',
-    ]
-    must('initdb', await runAs(identity, [binaries.initdb, '-D', made, ...options, ...access]))
-    // Without that setting it goes on after an error, a full disk say, and ends as if all were well.
-    const single = [binaries.postgres, '--single', '-c', 'exit_on_error=on', '-D', made, 'postgres']
-    must('create database', await runAs(identity, single, `create database ${databaseName}\n`))
-    renameSync(made, folder.cluster)
+    outcome = await runMakers(identity, binaries, made, secret)
+    if (outcome.ok) renameSync(made, folder.cluster)
   } finally {
     rmSync(secret, { force: true })
     // One that is whole has moved to its place; what is not gives its room back.
     rmSync(made, { recursive: true, force: true })
   }
+  if (!outcome.ok) throw notMade(folder, identity, outcome.output)
 }
 
-function must(what: string, outcome: Outcome): void {
-  if (!outcome.ok) throw new Error(`${what} failed: ${outcome.output.trim()}`)
+/** Makes a cluster with our database in it. */
+async function runMakers(
+  identity: Identity,
+  binaries: Binaries,
+  made: string,
+  secret: string,
+): Promise<Outcome> {
+  const options = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+  const access = ['-U', superuser, `--pwfile=${secret}`, '--auth=scram-sha-256']
+  const more = ['--data-checksums', '--no-instructions']
+  const done = await runAs(identity, [binaries.initdb, '-D', made, ...options, ...access, ...more])
+  if (!done.ok) return done
+  // Without that setting it goes on after an error, a full disk say, and ends as if all were well.
+  const single = [binaries.postgres, '--single', '-c', 'exit_on_error=on', '-D', made, 'postgres']
+  return runAs(identity, single, `create database ${databaseName}\n`)
+}
+
+/** Its makers say a page of what went well before they come to what did not. */
+function notMade(folder: Folder, identity: Identity, output: string): Error {
+  const rest = addToLog(folder, identity, output) ? `; all that was said is in ${folder.logFile}` : ''
+  return new Error(`the database cannot be made in ${folder.root}: ${causeIn(output)}${rest}`)
 }
 
 /** Asserts that pages carry checksums. Works only while the server is down. */
 export async function assertChecksums({ identity, binaries, folder }: Installation): Promise<void> {
   const outcome = await runAs(identity, [binaries.postgres, '-C', 'data_checksums', '-D', folder.cluster])
-  must(`asking the server about its folder ${folder.cluster}`, outcome)
+  if (!outcome.ok)
+    throw new Error(`asking the server about its folder ${folder.cluster} failed: ${outcome.output.trim()}`)
   if (outcome.output.trim() !== 'on') throw new Error(`${folder.cluster} was made without data checksums`)
 }
 

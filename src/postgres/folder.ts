@@ -83,9 +83,3 @@ export function readOrMakePassword(folder: Folder): string {
   writeWhole(folder.passwordFile, `${password}\n`)
   return password
 }
-
-/** The last lines the server wrote, for an error message. */
-export function logTail(file: string): string {
-  if (!existsSync(file)) return ''
-  return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-15).join('\n')
-}

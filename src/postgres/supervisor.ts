@@ -4,7 +4,7 @@
  * Callers keep one `url` for the whole lifetime: their pools reconnect after a restart.
  */
 import type { ChildProcess } from 'node:child_process'
-import { closeSync, constants, fchownSync, openSync, statSync } from 'node:fs'
+import { closeSync, statSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isShut } from './admission.ts'
 import { findBinaries } from './binaries.ts'
@@ -18,9 +18,10 @@ import {
   superuser,
 } from './cluster.ts'
 import { checkContents } from './contents.ts'
-import { logTail, makeRunFolder, prepareFolder } from './folder.ts'
+import { makeRunFolder, prepareFolder } from './folder.ts'
 import { chooseIdentity, giveTo, spawnAs } from './identity.ts'
 import { FolderInUse, type Lock, takeLock } from './lock.ts'
+import { logTail, openLog } from './server-log.ts'
 import { serverArguments, serverSettings, socketIn } from './settings.ts'
 
 /** A start that does not become ready is killed and tried again; a long crash recovery gets more time. */
@@ -247,21 +248,9 @@ interface Running {
   readonly exited: Promise<string>
 }
 
-/**
- * Opens the server's log. Root may make it in the folder of a user who starts the server himself the next time, so it
- * becomes the user's; not what the user has made it lead to, which may be anybody's.
- */
-function openLog({ folder: { logFile }, identity: { account } }: Installation): number {
-  if (!account) return openSync(logFile, 'a', 0o600)
-  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants
-  const output = openSync(logFile, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600)
-  fchownSync(output, account.uid, account.gid)
-  return output
-}
-
 function spawnServer(installation: Installation): Running {
   const { folder, identity, binaries } = installation
-  const output = openLog(installation)
+  const output = openLog(folder, identity)
   try {
     const child = spawnAs(
       identity,

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -16,6 +17,7 @@ import { type Binaries, findBinaries } from '../../src/postgres/binaries.ts'
 import { prepareCluster } from '../../src/postgres/cluster.ts'
 import { prepareFolder } from '../../src/postgres/folder.ts'
 import { chooseIdentity } from '../../src/postgres/identity.ts'
+import { causeIn } from '../../src/postgres/server-log.ts'
 
 /** Programs whose server, alone in a cluster, refuses to make a database, as it does on a full disk. */
 function refusing({ initdb, postgres }: Binaries, scratch: string): Binaries {
@@ -41,12 +43,29 @@ test('a cluster that gets no database of ours is none', async () => {
   const identity = chooseIdentity(folder)
   const binaries = await findBinaries(folder, identity)
   await expect(prepareCluster(folder, identity, refusing(binaries, scratch))).rejects.toThrow(
-    /create database failed: .*read-only transaction/s,
+    `the database cannot be made in ${folder.root}: cannot execute CREATE DATABASE in a read-only transaction; all that was said is in ${folder.logFile}`,
   )
+  expect(readFileSync(folder.logFile, 'utf8')).toContain('PostgreSQL stand-alone backend')
   expect(readdirSync(folder.root).filter((name) => /^(cluster|new-)/.test(name))).toEqual([])
   await prepareCluster(folder, identity, binaries)
   expect(readdirSync(folder.root)).toContain('cluster')
 }, 30_000)
+
+test.each([
+  [
+    'running bootstrap script ... 2026 [9] FATAL:  could not write to file "base/4": No space left on device',
+    'its disk is full',
+  ],
+  [
+    'FATAL:  could not resize shared memory segment "/PostgreSQL.1" to 11176 bytes: No space left on device',
+    'the shared memory of this machine (/dev/shm) is too small, it takes 2 MB',
+  ],
+  [
+    'creating ... ok\ninitdb: error: could not access directory "x": No such file',
+    'could not access directory "x": No such file',
+  ],
+  ['creating ... ok\nkilled\n', 'killed'],
+])('the cause is found in all that is said: %s', (output, cause) => expect(causeIn(output)).toBe(cause))
 
 test('a path that a shell would read otherwise is not given to one', async () => {
   const scratch = newScratch()
