@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { platformsOf } from './platforms.mjs'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -33,6 +34,14 @@ export function ensureInstalled({ withTools = false } = {}) {
   // Its parent runs from the same packages, which must not be taken away below it.
   if (process.env.LOCKSTEP_HELD === '1') return
   if (isInstalled(withTools)) return
+  const running = platformsOf(root)
+  if (running.length > 0) {
+    console.error(
+      `The packages in ${root} are not those of its package-lock.json, and process ${running.join(', ')} ` +
+        'runs a platform there: stop it, then try again',
+    )
+    process.exit(1)
+  }
   console.error('Installing the locked dependencies ...')
   const words = ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...(withTools ? ['--include=dev'] : [])]
   const result = spawnSync('npm', words, { cwd: root, stdio: ['inherit', 2, 'inherit'] })

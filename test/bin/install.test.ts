@@ -1,6 +1,15 @@
 /** A fresh clone: what is said while its dependencies are installed. */
-import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -12,7 +21,7 @@ function newClone(name: string): string {
   onTestFinished(() => rmSync(around, { recursive: true }))
   const clone = join(around, name)
   mkdirSync(join(clone, 'scripts'), { recursive: true })
-  for (const script of ['install.mjs', 'test.mjs'])
+  for (const script of ['install.mjs', 'place.cjs', 'platforms.mjs', 'test.mjs'])
     copyFileSync(join('scripts', script), join(clone, 'scripts', script))
   writeFileSync(join(clone, 'package-lock.json'), '{"packages":{}}')
   return clone
@@ -117,3 +126,65 @@ test.runIf(process.platform === 'linux')('too few open files are said before any
     'Lockstep needs 160 open files, here are only 100: allow more by ulimit -n\n',
   ])
 })
+
+/** A process of a program with this name in the clone, which runs until the test has ended; its id. */
+async function runningIn(clone: string, ...words: string[]): Promise<number> {
+  writeFileSync(join(clone, 'scripts', 'lockstep.mjs'), 'setInterval(() => {}, 60_000); console.log(1)')
+  copyFileSync(join(clone, 'scripts', 'lockstep.mjs'), join(clone, 'scripts', 'start.mjs'))
+  const child = spawn(process.execPath, words, { cwd: clone, stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  return Number(child.pid)
+}
+
+test.runIf(process.platform === 'linux').each([
+  ['start.mjs', []],
+  ['lockstep.mjs', ['serve']],
+  ['lockstep.mjs', ['worker']],
+])('nothing is installed below a platform that runs: %s %j', async (name, words) => {
+  const clone = newClone('clone')
+  const pid = await runningIn(clone, '--no-warnings', `scripts/${name}`, ...words)
+  expect(saidIn(clone, install, { PATH: '/nowhere' })).toEqual([
+    1,
+    `The packages in ${clone} are not those of its package-lock.json, and process ${pid} runs a platform there: stop it, then try again\n`,
+  ])
+  expect(saidIn(newClone('clone'), install, { PATH: '/nowhere' })).toEqual([
+    1,
+    expect.stringMatching(/^Inst/),
+  ])
+})
+
+test('a command beside is no platform', async () => {
+  const clone = newClone('clone')
+  await runningIn(clone, 'scripts/lockstep.mjs', 'doctor')
+  expect(saidIn(clone, install, { PATH: '/nowhere' })).toEqual([1, expect.stringMatching(/^Installing /)])
+})
+
+test.runIf(spawnSync('ps', ['-axo', 'pid=,command=']).status === 0)(
+  'where the system has no files of processes its list names the platform',
+  async () => {
+    const clone = newClone('my clone')
+    const pid = await runningIn(clone, join(clone, 'scripts', 'lockstep.mjs'), 'worker')
+    const look = `console.error(await import('./scripts/platforms.mjs').then((m) => m.platformsOf(process.cwd(), false)))`
+    const found = (from: string) => saidIn(from, `"$0" --input-type=module -e "${look}"`)
+    expect(found(clone)).toEqual([0, `[ '${pid}' ]\n`])
+    expect(found(newClone('my clone'))).toEqual([0, '[]\n'])
+  },
+)
+
+test('a folder with a backslash in its path is named before Node finds nothing there', () => {
+  const clone = newClone('a\\b')
+  for (const script of ['start', 'cli', 'test', 'check']) {
+    const { stderr, status } = spawnSync('/bin/sh', ['-c', scriptNamed(script)], {
+      cwd: clone,
+      encoding: 'utf8',
+    })
+    expect([status, stderr]).toEqual([
+      1,
+      `Lockstep cannot run in a folder with a backslash in its path: ${clone}\n`,
+    ])
+  }
+})
+
+const scriptNamed = (name: string): string =>
+  JSON.parse(readFileSync('package.json', 'utf8')).scripts[name].replace(/^node/, `'${process.execPath}'`)

@@ -1,0 +1,39 @@
+/** Which platforms run from the packages of a clone: these must not be taken away below them. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/** The process ids of those that run from the clone `root`, this process aside. */
+export function platformsOf(root, hasFiles = existsSync('/proc/self/cmdline')) {
+  const program = join(root, 'scripts', 'lockstep.mjs')
+  if (!hasFiles) return listed(program)
+  return readdirSync('/proc').filter(
+    (pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid && isPlatform(pid, root, program),
+  )
+}
+
+function isPlatform(pid, root, program) {
+  try {
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+    const at = words.findIndex((word) => /(^|\/)scripts\/(start|lockstep)\.mjs$/.test(word))
+    if (at < 1) return false
+    // As it was typed: only of a process of this user the system says from where.
+    const path = words[at].startsWith('/') ? words[at] : resolve(readlinkSync(`/proc/${pid}/cwd`), words[at])
+    return path === join(root, 'scripts', 'start.mjs') || (path === program && keepsRunning(words[at + 1]))
+  } catch {
+    // It has ended, or is somebody else's.
+    return false
+  }
+}
+
+const keepsRunning = (command) => ['start', 'serve', 'worker'].includes(command)
+
+/** Where the system has no such files: those that `start` keeps alive have the whole path in their command. */
+function listed(program) {
+  const { stdout } = spawnSync('ps', ['-axo', 'pid=,command='], { encoding: 'utf8' })
+  return (stdout ?? '').split('\n').flatMap((line) => {
+    const [, pid, command = ''] = /^ *(\d+) (.*)$/.exec(line) ?? []
+    const at = command.indexOf(` ${program} `)
+    return at > 0 && keepsRunning(command.slice(at + program.length + 2).split(' ')[0]) ? [pid] : []
+  })
+}
