@@ -156,12 +156,18 @@ function portOf(text: string | undefined): number {
 /** The address of a database as any address is read: one by a unix socket names no host. */
 export const withHost = (address: string): string => address.replace('@/', '@local/')
 
+const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
+
 /** What was given is not repeated: it may hold a password. */
 function databaseOf(text: string | undefined): string | undefined {
   if (!text) return undefined
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(withHost(text)))
     throw new ConfigError('DATABASE_URL must be an address that begins with postgres:// or postgresql://')
-  return text
+  const { searchParams } = new URL(withHost(text))
+  for (const mode of searchParams.getAll('sslmode')) oneOf('sslmode in DATABASE_URL', mode, sslModes)
+  if (searchParams.get('uselibpqcompat') === 'true') return text
+  // The driver takes them for the same, and says in each process, at length, that a later one will not.
+  return text.replaceAll(/(?<=[?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/g, 'verify-full')
 }
 
 function networksOf(text: string | undefined): Networks | undefined {

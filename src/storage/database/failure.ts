@@ -63,6 +63,7 @@ function stateOf(error: unknown): string {
   if (error instanceof pg.DatabaseError) return panicked(error) ? '08006' : (error.code ?? '')
   // A password that is missing, or a server that does not prove that it knows it: no time heals that.
   if (error instanceof Error && error.message.startsWith('SASL: ')) return '28P01'
+  if (isMistrusted(error) || isUnread(error) || isWithoutTls(error)) return '28000'
   const aboutValues =
     error instanceof RangeError || error instanceof TypeError || error instanceof SyntaxError
   return aboutValues ? '' : '08006'
@@ -77,6 +78,20 @@ export function violatedConstraint(error: unknown): string | undefined {
 /** Whether the server refuses the user, the password or the database that the address names, or lets nobody in. */
 export const isTurnedAway = (error: unknown): boolean =>
   /^(28...|3D000)$/.test(stateOf(error)) || (error instanceof pg.DatabaseError && error.severity === 'FATAL')
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code)
+
+/** Whether we do not let the server in: its certificate is not signed by whom we trust, is for another name, or is over. */
+export const isMistrusted = (error: unknown): boolean =>
+  error instanceof Error && /CERT|^(INVALID|UNABLE_TO|ERR_OSSL)_|^HOSTNAME_MISMATCH$/.test(codeOf(error))
+
+/** Whether a file that the address names, such as a certificate, cannot be read. */
+export const isUnread = (error: unknown): boolean =>
+  error instanceof Error &&
+  ((error as NodeJS.ErrnoException).syscall === 'open' || codeOf(error) === 'EISDIR')
+
+const isWithoutTls = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'The server does not support SSL connections'
 
 /**
  * Whether the server forbids what is asked of it: rights that the user lacks, a schema that is not there, a server that
