@@ -89,18 +89,6 @@ test('the paper broker is as the environment says, and as the market without', (
   expect(readConfig({}).paper).toEqual({ latencyMs: 0, slippageTicks: dec(0), slippageBps: dec(0) })
 })
 
-test.each([
-  [{ WL_HOST: 'wl.example:9000' }, 'WL_HOST must be one host name without a port, not wl.example:9000'],
-  [
-    { GEN_HOST: 'https://gen.example' },
-    'GEN_HOST must be one host name without a port, not https://gen.example',
-  ],
-  [{ GEO_HOST: 'geo.example.' }, 'GEO_HOST must be one host name without a port, not geo.example.'],
-  [{ GEN_HOST: 'x.example', WL_HOST: 'X.example' }, 'GEN_HOST, GEO_HOST and WL_HOST must be different names'],
-])('a host that no request could reach ends the start: %j', (environment, says) => {
-  expect(() => readConfig(environment)).toThrow(says)
-})
-
 test.each(['https://x.example/?a=1', 'https://x.example/#a', 'https://u:p@x.example'])(
   'an address that no link can begin with ends the start: %s',
   (address) => {
