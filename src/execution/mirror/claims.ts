@@ -1,7 +1,7 @@
 /**
  * Claims the next orders of a broker. Here, under the rows' locks, an opening order is held against what its
- * setup is now: after a stop or a disabling, or while the operator lets nobody open anything, it ends instead of
- * being sent. A replacement whose order has ended meanwhile goes on as an order of its own, when it closes, or ends
+ * setup is now: after a stop or a disabling, or while nothing may be opened, by the operator's word, by the setup's
+ * permissions or for want of a subscription, it ends instead of being sent. A replacement whose order has ended meanwhile goes on as an order of its own, when it closes, or ends
  * as well.
  */
 import { isLive } from '../../domain/codes.ts'
@@ -89,7 +89,7 @@ const replacedBy = (row: SendRow, replaced: ReadonlyMap<number, CopyRow>): CopyR
     : undefined
 
 /**
- * While the operator lets nobody open anything a replacement that opens asks for no more than the order it replaces, also
+ * While nothing may be opened a replacement that opens asks for no more than the order it replaces, also
  * where it has waited since before. One that may have arrived is as it was sent.
  */
 function withoutRaise(row: Claimed): Claimed & { readonly isBounded?: true } {

@@ -5,8 +5,16 @@
  */
 
 import type { Instant } from '../../domain/time.ts'
-import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
+import {
+  type Fragment,
+  fragment,
+  identifier,
+  type Sql,
+  type Transaction,
+  uncounted,
+} from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { lapseOfSetup } from '../people/subscriptions.ts'
 import { type CopyRow, copyColumns, type OrderKey, theseOrders } from './account-orders.ts'
 import { type AsEnded, inNewUnits, sinceEnd, sinceEndColumns } from './ended-orders.ts'
 import { isUnconfirmed } from './order-confirmations.ts'
@@ -36,7 +44,7 @@ export interface SendRow extends CopyRow {
   readonly isDisabled: boolean
   readonly isSyncEnabled: boolean
   readonly isStopped: boolean
-  /** The operator lets nobody open anything. */
+  /** The operator lets nobody open anything, the setup does not allow it, or its subscription has lapsed. */
   readonly noOpening: boolean
   readonly fence: number
   readonly isConfirmationNeeded: boolean
@@ -117,15 +125,27 @@ const lockSetups = (tx: Transaction, keys: readonly OrderKey[]): Promise<number>
 const lockOrders = (tx: Transaction, keys: readonly OrderKey[]): Promise<number> => tx.run`
   select from account_order o where ${theseOrders(keys)} order by o.account_id, o.id for update`
 
+const mayOpenIn = (group: string): Fragment => {
+  const [enabled, long, short] = ['enabled', 'long', 'short'].map((what) => identifier(`${group}_${what}`))
+  return fragment`t.${enabled!} and case o.side when '1' then t.${long!} else t.${short!} end`
+}
+
+/** The setup `t` permits what the order `o` opens in its instrument `i`. */
+const isOpeningPermitted: Fragment = fragment`not t.closing_orders_only and case i.security_type
+  when 'CS' then ${mayOpenIn('stocks')} when 'OPT' then ${mayOpenIn('options')}
+  when 'FUT' then ${mayOpenIn('futures')} else ${mayOpenIn('forex')} end`
+
 /** Whether one still waits is asked so that no index of all that wait answers it: these are found by their keys. */
 const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[]> => tx.rows<SendRow>`
   select ${copyColumns}, i.symbol, a.account, a.is_autotrade_disabled as "isDisabled",
     a.is_sync_enabled as "isSyncEnabled",
-    setup.stopped_at is not null as "isStopped", setup.fence,
-    exists (select from platform_switch where name = 'noOpeningOrders' and value = 'true') as "noOpening",
-    setup.is_confirmation_needed as "isConfirmationNeeded", o.confirm_by as "confirmBy"
+    t.stopped_at is not null as "isStopped", t.fence,
+    o.position_effect = 'O' and (exists (
+      select from platform_switch where name = 'noOpeningOrders' and value = 'true')
+      or not (${isOpeningPermitted}) or ${lapseOfSetup}) as "noOpening",
+    t.is_confirmation_needed as "isConfirmationNeeded", o.confirm_by as "confirmBy"
   from account_order o join instrument i on i.id = o.instrument_id join account a on a.id = o.account_id
-  join setup on setup.id = o.setup_id
+  join setup t on t.id = o.setup_id
   where ${theseOrders(keys)} and coalesce(o.pending_action, '') <> ''
   order by o.account_id, o.id for update of o skip locked`
 

@@ -1,0 +1,52 @@
+/** What waits to be sent while a switch is turned: the claim holds it against what is switched then. */
+import { expect, test } from 'vitest'
+import { sendOrders } from '../../src/execution/mirror/sender.ts'
+import { testDatabase } from '../support/database.ts'
+import { accountViolations, readHeld, readOrders } from './account-world.ts'
+import { makeSenderWorld } from './sender-world.ts'
+
+const { db } = await testDatabase()
+const world = makeSenderWorld(db)
+const { ctx, paper, scene, mirror, accepted } = world
+
+/** Its holder has subscribed to the strategy, and does no longer. */
+const lapse = (setupId: number) => db.write.run`
+  insert into subscription (site_id, person_id, strategy_id, kind, status, base_price, started_at, term_started_at,
+    term_ends_at, ended_at, end_reason)
+  select a.site_id, a.person_id, t.strategy_id, 'paper', 'ended', 0, now(), now(), now() + interval '1 day', now(), 'unpaid'
+  from setup t join account a on a.id = t.account_id where t.id = ${setupId}`
+
+test.each([
+  [
+    'its class is off',
+    (id: number) => db.write.run`update setup set futures_enabled = false where id = ${id}`,
+  ],
+  [
+    'its direction is off',
+    (id: number) => db.write.run`update setup set futures_long = false where id = ${id}`,
+  ],
+  [
+    'it only closes',
+    (id: number) => db.write.run`update setup set closing_orders_only = true where id = ${id}`,
+  ],
+  ['its subscription has lapsed', lapse],
+])('an opening order is not sent when %s by then, what closes is', async (_, turn) => {
+  const { setupIds, setupId, instrumentId, buy, sell } = await scene()
+  await buy()
+  await world.drain()
+  await buy('2')
+  await mirror()
+  await sell('1')
+  await mirror()
+  await turn(setupId)
+  // Before AutoSync has seen it.
+  await sendOrders(ctx, 'paper', paper.broker)
+  await world.drain()
+  expect(await accepted(setupIds)).toBe(2)
+  expect(await readHeld(world, setupId, instrumentId)).toBe(3)
+  expect((await readOrders(world, setupId))[1]).toMatchObject({ status: '4', info: 'no opening orders' })
+})
+
+test('no rule of the accounts is broken', async () => {
+  expect(await accountViolations(world)).toEqual([])
+})
