@@ -9,7 +9,7 @@ import { chaseStep } from './mirror/chase.ts'
 import { closingStep } from './mirror/closings.ts'
 import { mirrorStep } from './mirror/mirror.ts'
 import { confirmationStep } from './mirror/order-confirmations.ts'
-import { queueStep, senderStep } from './mirror/sender.ts'
+import { queueStep, senderStep, shutOutStep } from './mirror/sender.ts'
 import { reconciliationStep } from './reports/reconciliation.ts'
 import { reportStep } from './reports/reports.ts'
 
@@ -21,6 +21,7 @@ export const movingSteps = (brokers: Readonly<Record<string, Broker>>): Step[] =
   ...Object.entries(brokers).flatMap(([adapter, broker]) => [
     senderStep(adapter, broker),
     queueStep(adapter, broker),
+    shutOutStep(adapter),
   ]),
   // One program may serve several adapters.
   ...[...new Set(Object.values(brokers))].flatMap((broker) => broker.steps),

@@ -7,7 +7,10 @@ import { makeSenderWorld } from './sender-world.ts'
 
 const { db } = await testDatabase()
 const world = makeSenderWorld(db)
-const { ctx, paper, scene, mirror, accepted } = world
+const { ctx, paper, scene, mirror, accepted, spy } = world
+
+const enable = (brokerId: number, isEnabled: boolean) =>
+  db.write.run`update broker set is_enabled = ${isEnabled} where id = ${brokerId}`
 
 /** Its holder has subscribed to the strategy, and does no longer. */
 const lapse = (setupId: number) => db.write.run`
@@ -45,6 +48,48 @@ test.each([
   expect(await accepted(setupIds)).toBe(2)
   expect(await readHeld(world, setupId, instrumentId)).toBe(3)
   expect((await readOrders(world, setupId))[1]).toMatchObject({ status: '4', info: 'no opening orders' })
+})
+
+test('what opens does not wait for a disabled broker, what closes does', async () => {
+  const { brokerId, setupIds, setupId, instrumentId, buy, sell } = await scene()
+  await buy()
+  await world.drain()
+  await buy('2')
+  await mirror()
+  await sell('1')
+  await mirror()
+  await enable(brokerId, false)
+  await world.drain()
+  expect(await readOrders(world, setupId)).toMatchObject([
+    { status: '2' },
+    { status: '4', info: 'broker disabled' },
+    { positionEffect: 'C', status: 'A' },
+  ])
+  await enable(brokerId, true)
+  await world.drain()
+  expect(await accepted(setupIds)).toBe(2)
+  expect(await readHeld(world, setupId, instrumentId)).toBe(3)
+})
+
+test('nothing is sent any more when the broker is disabled while its queue is sent', async () => {
+  const { brokerId, setupIds, buy, sell } = await scene()
+  await buy()
+  await world.drain()
+  await sell('1')
+  await mirror()
+  await sell('1')
+  await mirror()
+  const last = spy((calls) => ({
+    place: async (own, id, tickets, until) => {
+      await enable(brokerId, false)
+      return calls.place(own, id, tickets, until)
+    },
+  }))
+  await sendOrders(ctx, 'paper', last.broker)
+  expect(last.placed).toHaveLength(1)
+  await enable(brokerId, true)
+  await world.drain()
+  expect(await accepted(setupIds)).toBe(3)
 })
 
 test('no rule of the accounts is broken', async () => {

@@ -12,8 +12,10 @@ import { insertReports, type NewReport, type ReportKind } from '../../storage/br
 import {
   type Attempted,
   dropQueue,
+  endShutOut,
   isQueueStale,
   isSendingDue,
+  isShutOut,
   listSendingBrokers,
   type SendRow,
   saveAttempts,
@@ -265,4 +267,11 @@ export const queueStep = (adapter: string, broker: Broker): Step => ({
     const now = ctx.clock.now()
     return ctx.db.transaction((tx) => dropQueue(tx, adapter, now - driftGrace, now))
   },
+})
+
+/** What would open does not wait for a broker that is disabled. */
+export const shutOutStep = (adapter: string): Step => ({
+  name: `endShutOut ${adapter}`,
+  due: () => isShutOut(adapter),
+  run: (ctx) => ctx.db.transaction((tx) => endShutOut(tx, adapter, ctx.clock.now())),
 })

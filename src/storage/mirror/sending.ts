@@ -59,7 +59,10 @@ const isEndWaiting = fragment`exists (
   select from broker_report r where r.account_id = o.account_id and r.applied_at is null
     and r.kind in ('cancel', 'expire', 'reject'))`
 
-/** Goes from account to account: each may have thousands that wait, of which the first few are read. */
+/**
+ * Goes from account to account: each may have thousands that wait, of which the first few are read. A broker that was
+ * disabled meanwhile hears of none: many may wait when a sender begins.
+ */
 const listHeads = (
   tx: Transaction,
   brokerId: number,
@@ -69,6 +72,7 @@ const listHeads = (
   with recursive waiting (account_id) as (
     select (select min(o.account_id) from account_order o
       where o.broker_id = ${brokerId}::int and o.pending_action is not null and o.account_id > ${after}::bigint)
+    where exists (select from broker b where b.id = ${brokerId}::int and b.is_enabled)
     union all
     select (select min(o.account_id) from account_order o
       where o.broker_id = ${brokerId}::int and o.pending_action is not null and o.account_id > waiting.account_id)
@@ -276,3 +280,19 @@ export const isQueueStale = (adapter: string, before: Instant): Fragment =>
 /** Gives such copies up; answers how many rows moved. What they were to do is AutoSync's from now on. */
 export const dropQueue = (tx: Transaction, adapter: string, before: Instant, now: Instant): Promise<number> =>
   endUnseen(tx, queued(adapter, before), { at: now, info: 'broker not reachable', syncAt: now })
+
+/**
+ * Orders that would open and that no disabled broker of the adapter is known to have. Kept until it is enabled they would
+ * open then, whatever the price, for holders who have been told that what they missed is opened at their request.
+ */
+const shutOut = (adapter: string): Fragment => fragment`
+  o.pending_action = 'new' and o.status = 'A' and o.position_effect = 'O' and (o.attempts = 0 or o.unknown_at is not null)
+  and not ${isUnconfirmed} and o.broker_id in (select id from broker where adapter = ${adapter} and not is_enabled)`
+
+/** True when such orders exist. */
+export const isShutOut = (adapter: string): Fragment =>
+  fragment`exists (select from account_order o where ${shutOut(adapter)})`
+
+/** Ends such orders; one that may have arrived is canceled as soon as its broker is asked again. Answers how many rows moved. */
+export const endShutOut = (tx: Transaction, adapter: string, now: Instant): Promise<number> =>
+  endUnseen(tx, shutOut(adapter), { at: now, info: 'broker disabled', syncAt: now })
