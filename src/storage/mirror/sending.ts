@@ -283,11 +283,13 @@ export const dropQueue = (tx: Transaction, adapter: string, before: Instant, now
 
 /**
  * Orders that would open and that no disabled broker of the adapter is known to have. Kept until it is enabled they would
- * open then, whatever the price, for holders who have been told that what they missed is opened at their request.
+ * open then, whatever the price, for holders who have been told that what they missed is opened at their request. Brokers
+ * are named first, lest all orders that wait are read to find out that none is disabled.
  */
 const shutOut = (adapter: string): Fragment => fragment`
   o.pending_action = 'new' and o.status = 'A' and o.position_effect = 'O' and (o.attempts = 0 or o.unknown_at is not null)
-  and not ${isUnconfirmed} and o.broker_id in (select id from broker where adapter = ${adapter} and not is_enabled)`
+  and not ${isUnconfirmed}
+  and o.broker_id = any(array(select id from broker where adapter = ${adapter} and not is_enabled))`
 
 /** True when such orders exist. */
 export const isShutOut = (adapter: string): Fragment =>
