@@ -265,16 +265,7 @@ async function expectTheBrokersBook({ followers, instrumentId, symbol, world }: 
   }
 }
 
-const passing = [
-  'place O',
-  'place C',
-  'replace O',
-  'replace C',
-  'cancel',
-  'request lost',
-  'in step',
-  'opening order that stays',
-]
+const passing = ['place O', 'place C', 'replace O', 'replace C', 'cancel', 'request lost', 'in step']
 const skips = Object.keys(spokenOf).map((code) => `skip ${code}`)
 
 test('no switch is passed by', { timeout: 1_800_000 }, async () => {
