@@ -1,8 +1,8 @@
 /**
- * Claims the next orders of a broker. Here, under the rows' locks, an opening order is held against what its
- * setup is now: after a stop or a disabling, or while nothing may be opened, by the operator's word, by the setup's
- * permissions or for want of a subscription, it ends instead of being sent. A replacement whose order has ended meanwhile goes on as an order of its own, when it closes, or ends
- * as well.
+ * Claims the next orders of a broker. Here, under the rows' locks, an opening order is held against what its setup is
+ * now: after a stop or a disabling, or while nothing may be opened, by the operator's word, by the setup's permissions or
+ * for want of a subscription, it ends instead of being sent. A replacement whose order has ended meanwhile goes on as an
+ * order of its own, when it closes, or ends as well.
  */
 import { isLive } from '../../domain/codes.ts'
 import { dec } from '../../domain/decimal.ts'
