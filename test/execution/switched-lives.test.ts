@@ -66,7 +66,12 @@ async function begin(): Promise<Life> {
   const strategyId = await addStrategy(db, '10000000')
   const { id: instrumentId, symbol } = await addInstrument(db, { securityType: 'FUT' })
   const life: Life = {
-    ...{ world, border, brokerId, strategyId, instrumentId, symbol },
+    world,
+    border,
+    brokerId,
+    strategyId,
+    instrumentId,
+    symbol,
     followers: [],
     signals: [],
     bid: 100,
