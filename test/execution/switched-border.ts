@@ -68,6 +68,8 @@ interface Standing {
   readonly replacedQty: number | null
   readonly isDisabled: boolean
   readonly isLeftOpen: boolean
+  /** It has not been sent before. */
+  readonly isFirst: boolean
   readonly isKnown: boolean
   readonly held: number
   /** When the order was decided. */
@@ -147,7 +149,9 @@ export class Border {
     if (source === 'Y' && switched.has('AutoSync off')) wrong('nothing is corrected under AutoSync off')
     if (switched.has('stop') && (row.isLeftOpen || source !== 'X')) wrong('its setup has stopped')
     if (row.isKnown) wrong('the broker has it already')
-    // What was executed since it was decided is AutoSync's, which has not looked yet.
+    if (kind === 'place' && positionEffect === 'C' && row.isFirst && row.held === 0)
+      wrong('nothing is held any more')
+    // What else was executed since it was decided is AutoSync's, which has not looked yet.
     const held = Math.max(Math.abs(row.held), Math.abs(row.heldThen))
     if (positionEffect === 'C' && row.closing > held) wrong('closes more than is held')
   }
@@ -161,7 +165,7 @@ export class Border {
     return this.#db.read.one<Standing>`
       select o.id, o.source, o.position_effect as "positionEffect", o.order_qty::float8 as "orderQty",
         x.order_qty::float8 as "replacedQty", a.is_autotrade_disabled as "isDisabled",
-        t.positions_left_open as "isLeftOpen",
+        t.positions_left_open as "isLeftOpen", o.attempts = 1 as "isFirst",
         exists (select from paper_order p where p.account_id = o.account_id
           and p.client_order_id = ${clientOrderId}) as "isKnown",
         coalesce(p.quantity, 0)::float8 as held, o.held_qty::float8 as "heldThen", (

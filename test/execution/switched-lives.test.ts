@@ -144,26 +144,31 @@ async function seeSkips(
 }
 
 /**
- * Orders that no broker has seen although all work was done, and that may not open or grow anything now: they are never to
- * go out. Where the broker answers, what would open has been withdrawn by those switches that withdraw it.
+ * Orders that no broker has seen although all work was done and theirs can be reached, and that may not open or grow
+ * anything now: they are never to go out. Where the broker answers, what would open has been withdrawn by those switches
+ * that withdraw it, but for copies of what has ended, in their grace. What waits behind a claim that runs is not seen yet.
  */
 async function seeWaiting(life: Life, on: Map<number, Set<Obstacle>>): Promise<void> {
   const { border } = life
-  const rows = await db.read.rows<{ id: number; setupId: number; isUnseen: boolean; isUnknown: boolean }>`
-    select o.id, o.setup_id as "setupId", o.unknown_at is not null as "isUnknown",
+  const rows = await db.read.rows<{ id: number; setupId: number; isUnseen: boolean; isLeft: boolean }>`
+    select o.id, o.setup_id as "setupId", o.unknown_at is not null or o.chase_at is not null as "isLeft",
       o.status = 'A' and o.attempts = 0 and (o.pending_action = 'new' or o.order_qty > x.order_qty) as "isUnseen"
     from account_order o
       left join account_order x on x.account_id = o.account_id and x.id = o.replaces_order_id
-    where o.status in ('A', '0', '1', 'E') and o.position_effect = 'O'`
-  const answers = !(life.isHeld || life.isCut || border.isLosing || border.switches.isBrokerOff)
-  for (const { id, setupId, isUnseen, isUnknown } of rows) {
+    where o.status in ('A', '0', '1', 'E') and o.position_effect = 'O' and not exists (
+      select from account_order c where c.account_id = o.account_id
+        and c.pending_action is not null and c.claimed_until > clock_timestamp())`
+  // While it keeps silent nothing is claimed, and a switch takes hold with the next claim.
+  const isThere = !(life.isHeld || life.isCut || border.isLosing)
+  const answers = isThere && !border.switches.isBrokerOff
+  for (const { id, setupId, isUnseen, isLeft } of rows) {
     const switched = on.get(setupId) ?? new Set()
     const why = forbidOpening.filter((one) => switched.has(one))
-    if (isUnseen && why.length > 0) border.kept.set(id, why.join(' and '))
+    if (isThere && isUnseen && why.length > 0) border.kept.set(id, why.join(' and '))
     const isKeptInStep = !switched.has('AutoSync off') && !switched.has('Autotrade off')
     const withdraws = isKeptInStep ? (['stop', 'class off', 'closing only'] as const) : (['stop'] as const)
     const left = withdraws.filter((one) => switched.has(one))
-    if (answers && !isUnknown && left.length > 0) border.wrongs.push(`order ${id} works on under ${left}`)
+    if (answers && !isLeft && left.length > 0) border.wrongs.push(`order ${id} works on under ${left}`)
     if (left.length === 0 && why.length > 0) count('opening order that stays')
   }
 }
@@ -277,6 +282,8 @@ test('no switch is passed by', { timeout: 1_800_000 }, async () => {
   await fc.assert(fc.asyncProperty(lives, live), { numRuns: runs, endOnFailure: true })
   count('lives', runs)
   console.info([...counted].map(([what, times]) => `${what} ${times}`).join(', '))
+  // Which of them a few lives of another seed bring is left to chance.
+  if (process.env.SEED !== undefined) return
   for (const what of [...Object.keys(acts), ...Object.keys(switchActs), ...passing, ...skips])
     expect(counted.get(what) ?? 0, what).toBeGreaterThan(0)
 })

@@ -1,4 +1,4 @@
-/** What waits to be sent while a switch is turned: the claim holds it against what is switched then. */
+/** What waits to be sent while a switch is turned, or a position goes: the claim holds it against what is so by then. */
 import { expect, test } from 'vitest'
 import { sendOrders } from '../../src/execution/mirror/sender.ts'
 import { testDatabase } from '../support/database.ts'
@@ -48,6 +48,27 @@ test.each([
   expect(await accepted(setupIds)).toBe(2)
   expect(await readHeld(world, setupId, instrumentId)).toBe(3)
   expect((await readOrders(world, setupId))[1]).toMatchObject({ status: '4', info: 'no opening orders' })
+})
+
+test('what would close is not sent once nothing is held any more', async () => {
+  const { setupIds, setupId, instrumentId, buy, sell } = await scene()
+  await buy()
+  await world.drain()
+  await sell('1')
+  await mirror()
+  const { execId } = await db.read.one<{ execId: string }>`
+    select exec_id as "execId" from execution where setup_id = ${setupId}`
+  await paper.controls.bust(ctx, execId)
+  for (const name of ['paper reports', 'applyReports'])
+    await world.steps.find((step) => step.name === name)!.run(ctx)
+  await sendOrders(ctx, 'paper', paper.broker)
+  expect(await accepted(setupIds)).toBe(1)
+  expect(await readHeld(world, setupId, instrumentId)).toBe(0)
+  expect((await readOrders(world, setupId))[1]).toMatchObject({
+    positionEffect: 'C',
+    status: '4',
+    info: 'nothing left to close',
+  })
 })
 
 test('what opens does not wait for a disabled broker, what closes does', async () => {

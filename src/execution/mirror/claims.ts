@@ -1,8 +1,9 @@
 /**
  * Claims the next orders of a broker. Here, under the rows' locks, an opening order is held against what its setup is
  * now: after a stop or a disabling, or while nothing may be opened, by the operator's word, by the setup's permissions or
- * for want of a subscription, it ends instead of being sent. A replacement whose order has ended meanwhile goes on as an
- * order of its own, when it closes, or ends as well.
+ * for want of a subscription, it ends instead of being sent. So does one that closes what is held no more: it would open
+ * the other side. A replacement whose order has ended meanwhile goes on as an order of its own, when it closes, or ends as
+ * well.
  */
 import { isLive } from '../../domain/codes.ts'
 import { dec } from '../../domain/decimal.ts'
@@ -107,7 +108,7 @@ function refusalOf(row: SendRow): string | undefined {
   if (row.pendingAction === 'cancel') return undefined
   if (row.isDisabled) return 'autotrade disabled'
   if (row.source === 'Y' && !row.isSyncEnabled) return 'AutoSync is off'
-  if (row.positionEffect === 'C') return undefined
+  if (row.positionEffect === 'C') return row.isVain ? 'nothing left to close' : undefined
   // What already works may go on, at another price too.
   if (row.noOpening && row.pendingAction === 'new') return 'no opening orders'
   return row.isStopped || row.fence !== row.setupFence ? stoppedInfo : undefined

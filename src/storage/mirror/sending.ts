@@ -46,6 +46,8 @@ export interface SendRow extends CopyRow {
   readonly isStopped: boolean
   /** The operator lets nobody open anything, the setup does not allow it, or its subscription has lapsed. */
   readonly noOpening: boolean
+  /** It closes, no broker has heard of it, and what it was to close has gone meanwhile. */
+  readonly isVain: boolean
   readonly fence: number
   readonly isConfirmationNeeded: boolean
   readonly confirmBy: Instant | null
@@ -139,6 +141,11 @@ const isOpeningPermitted: Fragment = fragment`not t.closing_orders_only and case
   when 'CS' then ${mayOpenIn('stocks')} when 'OPT' then ${mayOpenIn('options')}
   when 'FUT' then ${mayOpenIn('futures')} else ${mayOpenIn('forex')} end`
 
+/** Nothing is held that a closing order `o` would close. */
+const isNothingLeft: Fragment = fragment`not exists (
+  select from account_position p where p.setup_id = o.setup_id and p.instrument_id = o.instrument_id
+    and case o.side when '2' then p.quantity > 0 else p.quantity < 0 end)`
+
 /** Whether one still waits is asked so that no index of all that wait answers it: these are found by their keys. */
 const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[]> => tx.rows<SendRow>`
   select ${copyColumns}, i.symbol, a.account, a.is_autotrade_disabled as "isDisabled",
@@ -147,6 +154,7 @@ const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[
     o.position_effect = 'O' and (exists (
       select from platform_switch where name = 'noOpeningOrders' and value = 'true')
       or not (${isOpeningPermitted}) or ${lapseOfSetup}) as "noOpening",
+    o.position_effect = 'C' and o.pending_action = 'new' and o.attempts = 0 and ${isNothingLeft} as "isVain",
     t.is_confirmation_needed as "isConfirmationNeeded", o.confirm_by as "confirmBy"
   from account_order o join instrument i on i.id = o.instrument_id join account a on a.id = o.account_id
   join setup t on t.id = o.setup_id
