@@ -15,6 +15,7 @@ import {
   type Transaction,
 } from '../../src/storage/database/sql.ts'
 import { listClosingSetups } from '../../src/storage/mirror/closings.ts'
+import { isShutOut } from '../../src/storage/mirror/sending.ts'
 import { lapseOfSetup } from '../../src/storage/people/subscriptions.ts'
 import { claimDeliveries } from '../../src/storage/people/webhook-deliveries.ts'
 import { everybody } from '../../src/storage/work/among.ts'
@@ -210,4 +211,14 @@ test('whether the followers of a strategy subscribe is asked without a look at a
       where t.id = any(${`{${ids}}`}::bigint[])`,
   )
   expect(mostOf(plan, 'Actual Rows')).toBeLessThan(100)
+})
+
+test('while no broker is disabled none of the orders that wait is looked at for one', async () => {
+  await db.transaction(async (tx) => {
+    await tx.run`set local session_replication_role = replica`
+    await tx.run`update account_order set status = 'A', ended_at = null, pending_action = 'new'`
+  })
+  await db.write.run`analyze account_order`
+  const plan = await planOf((sql) => sql.rows`select ${isShutOut('paper')}`)
+  expect(mostOf(plan, 'Rows Removed by Filter')).toBeLessThan(10)
 })

@@ -290,18 +290,23 @@ export const dropQueue = (tx: Transaction, adapter: string, before: Instant, now
   endUnseen(tx, queued(adapter, before), { at: now, info: 'broker not reachable', syncAt: now })
 
 /**
- * Orders that would open and that no disabled broker of the adapter is known to have. Kept until it is enabled they would
- * open then, whatever the price, for holders who have been told that what they missed is opened at their request. Brokers
- * are named first, lest all orders that wait are read to find out that none is disabled.
+ * Orders that would open and that their broker is not known to have. Kept until a disabled one is enabled they would open
+ * then, whatever the price, for holders who have been told that what they missed is opened at their request.
  */
-const shutOut = (adapter: string): Fragment => fragment`
-  o.pending_action = 'new' and o.status = 'A' and o.position_effect = 'O' and (o.attempts = 0 or o.unknown_at is not null)
-  and not ${isUnconfirmed}
-  and o.broker_id = any(array(select id from broker where adapter = ${adapter} and not is_enabled))`
+const opensUnheard: Fragment = fragment`o.pending_action = 'new' and o.status = 'A' and o.position_effect = 'O'
+  and (o.attempts = 0 or o.unknown_at is not null) and not ${isUnconfirmed}`
 
-/** True when such orders exist. */
-export const isShutOut = (adapter: string): Fragment =>
-  fragment`exists (select from account_order o where ${shutOut(adapter)})`
+/**
+ * True when orders would open at a disabled broker of the adapter. Every round of a worker asks, however many orders wait:
+ * they are looked for broker by broker (what has a limit is not joined the other way round), and as a rule none is disabled.
+ */
+export const isShutOut = (adapter: string): Fragment => fragment`exists (
+  select from broker b cross join lateral (
+    select from account_order o where o.broker_id = b.id and ${opensUnheard} limit 1) waiting
+  where b.adapter = ${adapter} and not b.is_enabled)`
+
+const shutOut = (adapter: string): Fragment => fragment`${opensUnheard}
+  and o.broker_id = any(array(select id from broker where adapter = ${adapter} and not is_enabled))`
 
 /** Ends such orders; one that may have arrived is canceled as soon as its broker is asked again. Answers how many rows moved. */
 export const endShutOut = (tx: Transaction, adapter: string, now: Instant): Promise<number> =>
