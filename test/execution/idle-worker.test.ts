@@ -15,7 +15,7 @@ import {
   type Transaction,
 } from '../../src/storage/database/sql.ts'
 import { listClosingSetups } from '../../src/storage/mirror/closings.ts'
-import { isShutOut } from '../../src/storage/mirror/sending.ts'
+import { endShutOut, isShutOut } from '../../src/storage/mirror/sending.ts'
 import { lapseOfSetup } from '../../src/storage/people/subscriptions.ts'
 import { claimDeliveries } from '../../src/storage/people/webhook-deliveries.ts'
 import { everybody } from '../../src/storage/work/among.ts'
@@ -221,4 +221,16 @@ test('while no broker is disabled none of the orders that wait is looked at for 
   await db.write.run`analyze account_order`
   const plan = await planOf((sql) => sql.rows`select ${isShutOut('paper')}`)
   expect(mostOf(plan, 'Rows Removed by Filter')).toBeLessThan(10)
+})
+
+test('once one is disabled its orders are ended some at a time, however many wait', async () => {
+  await db.transaction(async (tx) => {
+    await tx.run`set local session_replication_role = replica`
+    const { id } = await tx.one<{ id: number }>`
+      insert into broker (name, connection_name, environment, adapter, is_enabled)
+      values ('Away', 'away', 'paper', 'paper', false) returning id`
+    await tx.run`update account_order set broker_id = ${id}`
+  })
+  const end = () => db.transaction((tx) => endShutOut(tx, 'paper', Date.now()))
+  expect([await end(), await end(), await end(), await end()]).toEqual([2000, 2000, 1000, 0])
 })

@@ -15,10 +15,17 @@ interface End {
   readonly syncAt: Instant
 }
 
-/** Ends the orders `o` that `which` names, if it still does under the locks. Answers how many rows moved. */
+/** More at once would outlast the time of a statement, and the locks of their accounts would be held for as long. */
+const endedAtOnce = 2_000
+
+/**
+ * Ends some of the orders `o` that `which` names, if it still does under the locks; who asks again ends the next. Answers
+ * how many rows moved.
+ */
 export async function endUnseen(tx: Transaction, which: Fragment, { syncAt, ...end }: End): Promise<number> {
   const orders = await tx.rows<OrderKey & { setupId: number }>`
-    select o.account_id as "accountId", o.id, o.setup_id as "setupId" from account_order o where ${which}`
+    select o.account_id as "accountId", o.id, o.setup_id as "setupId" from account_order o where ${which}
+    limit ${endedAtOnce}::int`
   if (orders.length === 0) return 0
   await lockAccounts(
     tx,
