@@ -2,11 +2,10 @@
 import { FolderInUse } from '../postgres/lock.ts'
 import { failureWords } from '../services/failure-words.ts'
 import {
+  AddressUnusable,
   DatabaseUnavailable,
   isForbidden,
-  isMistrusted,
   isTurnedAway,
-  isUnread,
 } from '../storage/database/failure.ts'
 import { ConfigError } from './config.ts'
 import { safeLine } from './tool.ts'
@@ -22,9 +21,7 @@ function words(error: Error): string | undefined {
     return hasGone(error.cause)
       ? `the database went away at work: ${failureWords(error.cause)}; its disk may be full, the log of the server says why`
       : `the database cannot be used: ${failureWords(error.cause) ?? error.message}`
-  if (isMistrusted(error))
-    return `the database is not trusted: ${error.message}; DATABASE_URL says by sslmode and sslrootcert who is`
-  if (isUnread(error)) return `a file that DATABASE_URL names cannot be read: ${error.message}`
+  if (error instanceof AddressUnusable) return error.message
   if (isTurnedAway(error)) return `the database turns us away: ${error.message}`
   if (isForbidden(error)) return `the database does not let us: ${error.message}`
   // Ours and the system's are plain errors, written for people; those of a fault in the program have a class.

@@ -49,6 +49,22 @@ test.each<[string, Error, string]>([
   ['one that lacks rights', forbidden('42501'), 'the database does not let us: no'],
   ['one without a schema', forbidden('3F000'), 'the database does not let us: no'],
   ['one that takes no writes', forbidden('25006'), 'the database does not let us: no'],
+  [
+    'a file of the data folder that is none',
+    Object.assign(new Error('EISDIR: illegal operation on a directory, read'), {
+      code: 'EISDIR',
+      syscall: 'read',
+    }),
+    'EISDIR: illegal operation on a directory, read',
+  ],
+  [
+    'one for which the disk has no room',
+    Object.assign(new Error("ENOSPC: no space left on device, open 'x'"), {
+      code: 'ENOSPC',
+      syscall: 'open',
+    }),
+    "ENOSPC: no space left on device, open 'x'",
+  ],
   ['one that says nothing', new DatabaseUnavailable('no answer'), 'the database cannot be used: no answer'],
 ])('%s', (_, error, says) => expect(faultOf(error)).toBe(`lockstep: ${says}`))
 

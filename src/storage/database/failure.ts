@@ -17,6 +17,11 @@ export class CommitUnknown extends DatabaseUnavailable {
   override name = 'CommitUnknown'
 }
 
+/** What the address says of whom to trust keeps us from a connection, in words for who wrote it. */
+export class AddressUnusable extends Error {
+  override name = 'AddressUnusable'
+}
+
 /** Serialization failure and deadlock: the whole transaction may simply run again. */
 const repeatable = new Set(['40001', '40P01'])
 /** Connection failures, a server that starts or stops, exhausted resources, time-outs. */
@@ -50,6 +55,8 @@ export function translate(error: unknown): unknown {
  * or shuts it for a while, and nothing was asked of it yet.
  */
 export function unconnected(error: unknown, wasOpen: boolean): unknown {
+  const unusable = wasOpen ? undefined : unusableWords(error)
+  if (unusable !== undefined) return new AddressUnusable(unusable, { cause: error })
   const failure = translate(error)
   if (!wasOpen || failure instanceof DatabaseUnavailable) return failure
   return new DatabaseUnavailable(String(error), { cause: error })
@@ -63,7 +70,7 @@ function stateOf(error: unknown): string {
   if (error instanceof pg.DatabaseError) return panicked(error) ? '08006' : (error.code ?? '')
   // A password that is missing, or a server that does not prove that it knows it: no time heals that.
   if (error instanceof Error && error.message.startsWith('SASL: ')) return '28P01'
-  if (isMistrusted(error) || isUnread(error) || isWithoutTls(error)) return '28000'
+  if (error instanceof AddressUnusable || isWithoutTls(error)) return '28000'
   const aboutValues =
     error instanceof RangeError || error instanceof TypeError || error instanceof SyntaxError
   return aboutValues ? '' : '08006'
@@ -81,14 +88,18 @@ export const isTurnedAway = (error: unknown): boolean =>
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code)
 
-/** Whether we do not let the server in: its certificate is not signed by whom we trust, is for another name, or is over. */
-export const isMistrusted = (error: unknown): boolean =>
-  error instanceof Error && /CERT|^(INVALID|UNABLE_TO|ERR_OSSL)_|^HOSTNAME_MISMATCH$/.test(codeOf(error))
-
-/** Whether a file that the address names, such as a certificate, cannot be read. */
-export const isUnread = (error: unknown): boolean =>
-  error instanceof Error &&
-  ((error as NodeJS.ErrnoException).syscall === 'open' || codeOf(error) === 'EISDIR')
+/**
+ * Why the address cannot be used as it is. The server's certificate is not signed by whom we trust, is for another name or
+ * is over; or a file that the address names cannot be read. Only who connects knows that an error is of the address: other
+ * files and servers have the same.
+ */
+function unusableWords(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (/CERT|^(INVALID|UNABLE_TO|ERR_OSSL)_|^HOSTNAME_MISMATCH$/.test(codeOf(error)))
+    return `the database is not trusted: ${error.message}; DATABASE_URL says by sslmode and sslrootcert who is`
+  const isUnread = (error as NodeJS.ErrnoException).syscall === 'open' || codeOf(error) === 'EISDIR'
+  return isUnread ? `a file that DATABASE_URL names cannot be read: ${error.message}` : undefined
+}
 
 const isWithoutTls = (error: unknown): boolean =>
   error instanceof Error && error.message === 'The server does not support SSL connections'
