@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inTurn, wait } from './installing.mjs'
 import { platformsOf } from './platforms.mjs'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -34,7 +35,24 @@ export function ensureInstalled({ withTools = false } = {}) {
   // Its parent runs from the same packages, which must not be taken away below it.
   if (process.env.LOCKSTEP_HELD === '1') return
   if (isInstalled(withTools)) return
-  const running = platformsOf(root)
+  // Who waited for another's turn mostly finds all installed.
+  inTurn(root, () => isInstalled(withTools) || install(withTools))
+}
+
+/** How long a program that has just been started may take to say that it waits for its packages itself. */
+const startMs = 2_000
+
+/** The platforms that go on in the clone; those that are just beginning install what they lack, as this process does. */
+function standingPlatforms() {
+  for (let waited = 0; ; waited += 200) {
+    const running = platformsOf(root)
+    if (running.length === 0 || waited >= startMs) return running
+    wait(200)
+  }
+}
+
+function install(withTools) {
+  const running = standingPlatforms()
   if (running.length > 0) {
     console.error(
       `The packages in ${root} are not those of its package-lock.json, and process ${running.join(', ')} ` +

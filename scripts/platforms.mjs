@@ -2,14 +2,18 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { installingIn } from './installing.mjs'
 
-/** The process ids of those that run from the clone `root`, this process aside. */
+/** The process ids of those that run from the clone `root`, this process aside, and those that wait for its packages. */
 export function platformsOf(root, hasFiles = existsSync('/proc/self/cmdline')) {
   const program = join(root, 'scripts', 'lockstep.mjs')
-  if (!hasFiles) return listed(program)
-  return readdirSync('/proc').filter(
-    (pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid && isPlatform(pid, root, program),
-  )
+  const found = hasFiles
+    ? readdirSync('/proc').filter(
+        (pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid && isPlatform(pid, root, program),
+      )
+    : listed(program)
+  const installing = installingIn(root)
+  return found.filter((pid) => !installing.includes(pid))
 }
 
 function isPlatform(pid, root, program) {

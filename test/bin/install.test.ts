@@ -5,6 +5,7 @@ import {
   copyFileSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -21,7 +22,7 @@ function newClone(name: string): string {
   onTestFinished(() => rmSync(around, { recursive: true }))
   const clone = join(around, name)
   mkdirSync(join(clone, 'scripts'), { recursive: true })
-  for (const script of ['install.mjs', 'place.cjs', 'platforms.mjs', 'test.mjs'])
+  for (const script of ['install.mjs', 'installing.mjs', 'place.cjs', 'platforms.mjs', 'test.mjs'])
     copyFileSync(join('scripts', script), join(clone, 'scripts', script))
   writeFileSync(join(clone, 'package-lock.json'), '{"packages":{}}')
   return clone
@@ -152,6 +153,29 @@ test.runIf(process.platform === 'linux').each([
     1,
     expect.stringMatching(/^Inst/),
   ])
+})
+
+test('an api and a worker that are started at the same moment after an update install once', async () => {
+  const clone = newClone('clone')
+  const program = `(await import('./install.mjs')).ensureInstalled(); console.log('runs')`
+  writeFileSync(join(clone, 'scripts', 'lockstep.mjs'), program)
+  const npm = `echo "$1" >> asked; sleep 1; mkdir node_modules; echo '{"packages":{}}' > node_modules/.package-lock.json`
+  writeFileSync(join(clone, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 })
+  // One of before was killed at work.
+  writeFileSync(join(clone, '.installing'), '99999999')
+  writeFileSync(join(clone, '.installing-99999999'), '')
+  const env = { ...process.env, PATH: `${clone}${delimiter}${process.env.PATH}` }
+  const ends = ['serve', 'worker', 'worker'].map(async (command) => {
+    const child = spawn(process.execPath, ['scripts/lockstep.mjs', command], {
+      cwd: clone,
+      env,
+      stdio: 'ignore',
+    })
+    return (await once(child, 'exit'))[0]
+  })
+  expect(await Promise.all(ends)).toEqual([0, 0, 0])
+  expect(readFileSync(join(clone, 'asked'), 'utf8')).toBe('ci\n')
+  expect(readdirSync(clone).filter((name) => name.startsWith('.installing'))).toEqual([])
 })
 
 test('a command beside is no platform', async () => {
