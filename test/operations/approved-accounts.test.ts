@@ -113,6 +113,23 @@ test('an approval is withdrawn once, and is not there for who comes second', asy
   ).toEqual(['200', '404 2013 Account'])
 })
 
+test('an approval is not withdrawn from the holder of the number, to whom it was given meanwhile', async () => {
+  expect((await approve('MOVED', 'neighbour', 'northAdmin')).status).toBe(200)
+  const { personId } = people.holder
+  await town.door('/accounts', [{ account: 'MOVED', personId, cash: 20_000 }])
+  expect(
+    await sideBySide(
+      'MOVED',
+      () => approve('MOVED', 'holder', 'northAdmin'),
+      () => withdraw('MOVED'),
+    ),
+  ).toEqual(['200', '404 2013 Account'])
+  expect(
+    await db.read.rows`
+      select person_id as "personId" from approved_account where account = 'MOVED' and deleted_at is null`,
+  ).toEqual([{ personId }])
+})
+
 describe('a number that others have', () => {
   beforeAll(async () => {
     expect((await approve('SOON', 'neighbour', 'northAdmin')).status).toBe(200)

@@ -103,7 +103,7 @@ async function withdraw(
   if (!row) return refuseAbsent(ctx, params)
   if (second) return refuse('BadCombination', 'BrokerId', 'Several brokers have an account of this number')
   await lockMirroredAccount(ctx.sql, row.brokerId, account)
-  if (!(await withdrawApproval(ctx.sql, row.id, instant(ctx.now)))) return refuseAbsent(ctx, params)
+  if (!(await withdrawApproval(ctx.sql, row, instant(ctx.now)))) return refuseAbsent(ctx, params)
   return { results: [shownApproved({ ...row, isDeleted: true })] }
 }
 

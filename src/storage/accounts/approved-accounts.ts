@@ -130,12 +130,19 @@ export const isNumberOfSites = async (sql: Sql, account: string, sites: SiteFilt
         ) as "isKnown"`
   ).isKnown
 
-/** Withdraws a living approval, whose number's account is locked; false when somebody else has done it meanwhile. */
-export async function withdrawApproval(sql: Sql, id: number, deletedAt: string): Promise<boolean> {
+/**
+ * Withdraws a person's living approval, whose number's account is locked; false when somebody else has done it meanwhile,
+ * or has given it to the number's holder.
+ */
+export async function withdrawApproval(
+  sql: Sql,
+  { id, personId }: Pick<ApprovedRow, 'id' | 'personId'>,
+  deletedAt: string,
+): Promise<boolean> {
   const withdrawn = await sql.maybe`
     with withdrawn as (
       update approved_account set deleted_at = ${deletedAt}::timestamptz
-      where id = ${id}::bigint and deleted_at is null
+      where id = ${id}::bigint and person_id = ${personId}::bigint and deleted_at is null
       returning id, broker_id, account
     ), stamped as (${stamped(fragment`withdrawn`, deletedAt)})
     select id from withdrawn`
