@@ -16,11 +16,14 @@ export function platformsOf(root, hasFiles = existsSync('/proc/self/cmdline')) {
   return found.filter((pid) => !installing.includes(pid))
 }
 
+/** Not what starts a program and waits for it, as `timeout`, `sudo` or `tini`: that has its words as well. */
+const isNode = /^([./].*\/)?node[^/]*$/
+
 function isPlatform(pid, root, program) {
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
     const at = words.findIndex((word) => /(^|\/)scripts\/(start|lockstep)\.mjs$/.test(word))
-    if (at < 1) return false
+    if (at < 1 || !isNode.test(words[0])) return false
     // As it was typed: only of a process of this user the system says from where.
     const path = words[at].startsWith('/') ? words[at] : resolve(readlinkSync(`/proc/${pid}/cwd`), words[at])
     return path === join(root, 'scripts', 'start.mjs') || (path === program && keepsRunning(words[at + 1]))
@@ -38,6 +41,11 @@ function listed(program) {
   return (stdout ?? '').split('\n').flatMap((line) => {
     const [, pid, command = ''] = /^ *(\d+) (.*)$/.exec(line) ?? []
     const at = command.indexOf(` ${program} `)
-    return at > 0 && keepsRunning(command.slice(at + program.length + 2).split(' ')[0]) ? [pid] : []
+    const starter = command.slice(0, at).replace(/ -.*/, '')
+    return at > 0 &&
+      isNode.test(starter) &&
+      keepsRunning(command.slice(at + program.length + 2).split(' ')[0])
+      ? [pid]
+      : []
   })
 }

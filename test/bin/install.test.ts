@@ -178,6 +178,14 @@ test('an api and a worker that are started at the same moment after an update in
   expect(readdirSync(clone).filter((name) => name.startsWith('.installing'))).toEqual([])
 })
 
+test('what starts a program and waits for it is no platform: its own packages could never be installed', () => {
+  const clone = newClone('clone')
+  const program = `(await import('./install.mjs')).ensureInstalled()`
+  writeFileSync(join(clone, 'scripts', 'lockstep.mjs'), program)
+  const wrapped = `/bin/sh -c '"$@"; exit $?' sh "$0" scripts/lockstep.mjs serve`
+  expect(saidIn(clone, wrapped, { PATH: '/nowhere' })).toEqual([1, expect.stringMatching(/^Installing /)])
+})
+
 test('a command beside is no platform', async () => {
   const clone = newClone('clone')
   await runningIn(clone, 'scripts/lockstep.mjs', 'doctor')
