@@ -26,7 +26,7 @@ export const fieldNotes: Readonly<Record<string, string>> = {
   Alpha: 'A year, as a fraction: 0.05 is 5 percent.',
   AscendingOrder: 'true: oldest first; false: newest first.',
   AutoStopLoss:
-    'Dollars of an extra automatic stop loss, beside the stops of the strategy. 0 or absent: none.',
+    'Loss at which an extra automatic stop ends a position, beside the stops of the strategy, in whole units of the currency of the account. 0 or absent: none.',
   AvgFillPrice: '0 while nothing is filled.',
   AvgLossDollars: 'As a positive number.',
   AvgPx: 'Average price. Of an order the same as AvgFillPrice.',

@@ -28,6 +28,7 @@ const open: ApprovalView = {
   firstName: 'Ada',
   siteName: 'West',
   accountKind: 'live',
+  accountCurrency: 'USD',
   price: null,
   priceFrom: null,
   feePercent: 0,
@@ -69,7 +70,7 @@ describe('an open request', () => {
       { forexEnabled: true, maxForex: 5 },
       'Forex: at most 5 thousands of a currency in one position',
     ],
-    ['a stop', { autoStopLossDollars: 1500 }, 'Stop loss: at a loss of 1,500 dollars in one position'],
+    ['a stop', { autoStopLossDollars: 1500 }, 'Stop loss: at a loss of 1,500 USD in one position'],
     ['a late start', { joinsPositions: false }, 'Positions the strategy holds now: are not joined'],
     [
       'what is traded at once',
@@ -78,6 +79,12 @@ describe('an open request', () => {
     ],
   ])('tells of %s', (_, changes, line) => {
     expect(choosing(changes)).toContain(line)
+  })
+
+  test('counts a stop in the currency of the account', () => {
+    expect(factsOf({ accountCurrency: 'JPY', choices: { ...choices, autoStopLossDollars: 1500 } })).toContain(
+      'Stop loss: at a loss of 1,500 JPY in one position',
+    )
   })
 
   test('says what nothing is joined without', () => {

@@ -156,7 +156,10 @@ function factsOf(view: ApprovalView): [string, string][] {
   }
   if (choices.optionsEnabled) facts.push(['Short options', choices.optionsShort ? 'yes' : 'no'])
   const loss = choices.autoStopLossDollars
-  if (loss > 0) facts.push(['Stop loss', `at a loss of ${loss.toLocaleString('en')} dollars in one position`])
+  if (loss > 0) {
+    const amount = `${loss.toLocaleString('en')} ${view.accountCurrency}`
+    facts.push(['Stop loss', `at a loss of ${amount} in one position`])
+  }
   const joining = joiningOf(view)
   if (joining !== undefined) facts.push(['Positions the strategy holds now', joining])
   return facts

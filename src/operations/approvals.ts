@@ -46,6 +46,8 @@ export interface ApprovalView {
   readonly firstName: string
   readonly siteName: string
   readonly accountKind: 'live' | 'paper' | 'sim'
+  /** In which its stop loss is counted. */
+  readonly accountCurrency: string
   /** What a yes is charged, such as `49.00 USD`; null where nothing is. */
   readonly price: string | null
   /** When that is charged for the first time; null where it is charged at once. */
@@ -86,6 +88,7 @@ export const createApprovals = (options: { db: Database; clock: Clock; secrets: 
   const view = async (row: ApprovalRow): Promise<ApprovalView> => ({
     ...row,
     accountKind: kindNames[row.accountKind],
+    accountCurrency: row.accountCurrency,
     ...(row.status === 'PendingCustomer' ? await priceOf(db.read, row) : nothing),
   })
   return {

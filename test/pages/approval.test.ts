@@ -98,7 +98,7 @@ describe.skipIf(browserPath === undefined)(
       const read = async () => (await page.locator('main').textContent())?.replaceAll('\n', ' ')
       expect(await read()).toContain('Price54.00 USD now and every 30 days, until the subscription is ended')
       expect(await read()).toContain('Fee on gains20 % of what the account gains')
-      expect(await read()).toContain('Stop lossat a loss of 1,500 dollars in one position')
+      expect(await read()).toContain('Stop lossat a loss of 1,500 USD in one position')
       expect(await read()).toContain('Real orders follow')
       await page.getByRole('button', { name: 'Approve' }).click()
       await page.waitForSelector('h1:text("Approved")')

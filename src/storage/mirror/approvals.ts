@@ -35,6 +35,7 @@ export interface ApprovalRow {
   readonly strategyName: string
   readonly account: string
   readonly accountKind: 0 | 1 | 2
+  readonly accountCurrency: string
   readonly brokerId: number
   readonly brokerName: string
   readonly firstName: string
@@ -58,6 +59,7 @@ const columns: Fragment = fragment`
   site.id as "siteId", site.parent_site_id as "parentSiteId", r.status, r.choices, r.created_at as "createdAt",
   r.expires_at as "expiresAt", r.ended_at as "endedAt", r.failure, r.superseded_by as "supersededBy",
   coalesce(site_catalog.display_name, strategy.name) as "strategyName", a.account, a.kind as "accountKind",
+  a.currency as "accountCurrency",
   a.broker_id as "brokerId", b.name as "brokerName", p.first_name as "firstName", site.name as "siteName",
   case when a.kind = 0 and strategy.owner_person_id <> p.id then coalesce((
     select s.performance_fee_percent from subscription s where s.person_id = p.id and s.strategy_id = strategy.id
