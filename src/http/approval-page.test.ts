@@ -54,7 +54,7 @@ describe('an open request', () => {
       'Strategy: Trend',
       'Account: U1 at Scripted',
       'Size: 50 % of the strategy’s orders',
-      'Stocks: at most 25,000 dollars in one position',
+      'Stocks: at most 25,000 dollars in one position; of a stock in another currency, as many of that one',
       'Options: no',
       'Futures: no',
       'Forex: no',

@@ -144,8 +144,9 @@ function factsOf(view: ApprovalView): [string, string][] {
     ...priceOf(view),
     ['Size', `${choices.scalingPercentage} % of the strategy’s orders`],
   ]
+  const stockUnit = 'dollars in one position; of a stock in another currency, as many of that one'
   const classes: [string, boolean, number | null, string][] = [
-    ['Stocks', choices.stocksEnabled, choices.maxStocksDollars, 'dollars in one position'],
+    ['Stocks', choices.stocksEnabled, choices.maxStocksDollars, stockUnit],
     ['Options', choices.optionsEnabled, choices.maxOptions, 'contracts in one position'],
     ['Futures', choices.futuresEnabled, choices.maxFutures, 'contracts in one position'],
     ['Forex', choices.forexEnabled, choices.maxForex, 'thousands of a currency in one position'],
