@@ -88,7 +88,6 @@ export const createApprovals = (options: { db: Database; clock: Clock; secrets: 
   const view = async (row: ApprovalRow): Promise<ApprovalView> => ({
     ...row,
     accountKind: kindNames[row.accountKind],
-    accountCurrency: row.accountCurrency,
     ...(row.status === 'PendingCustomer' ? await priceOf(db.read, row) : nothing),
   })
   return {
