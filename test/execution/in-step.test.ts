@@ -20,6 +20,7 @@ import { loadSyncFacts } from '../../src/storage/mirror/sync-facts.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers, joinStrategy, leaveStrategy } from '../support/followers.ts'
 import { accountViolations, makeAccountWorld } from './account-world.ts'
+import { type Happening, livesOf } from './lives.ts'
 import { Stubborn } from './stubborn-broker.ts'
 import { addInstrument, addStrategy, endSignal, opening, place, quote } from './world.ts'
 
@@ -233,15 +234,7 @@ const weights: Record<string, number> = {
   refuse: 3,
 }
 
-const lives = fc.array(
-  fc.record({
-    act: fc.oneof(
-      ...Object.keys(acts).map((name) => ({ weight: weights[name] ?? 1, arbitrary: fc.constant(name) })),
-    ),
-    pick: fc.nat(10_000),
-  }),
-  { minLength: 5, maxLength: 30 },
-)
+const lives = livesOf(Object.keys(acts), weights, { usual: 1, minLength: 5, maxLength: 30 })
 
 /** A context whose transactions fail from the n-th on, half of them after they have committed. */
 function dying(after: number) {
@@ -341,7 +334,7 @@ async function beginAnew(): Promise<void> {
   world.clock.time = opening
 }
 
-async function live(story: { act: string; pick: number }[]): Promise<void> {
+async function live(story: readonly Happening[]): Promise<void> {
   await beginAnew()
   const strategyId = await addStrategy(db, '10000000')
   const { id: instrumentId, symbol } = await addInstrument(db, { securityType: 'FUT' })

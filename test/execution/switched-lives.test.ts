@@ -19,6 +19,7 @@ import { signalRules } from '../../src/storage/operating/audit-signals.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeAccountWorld } from './account-world.ts'
+import { type Happening, livesOf } from './lives.ts'
 import { acts, mend } from './switched-acts.ts'
 import { Border, forbidOpening, type Obstacle } from './switched-border.ts'
 import { follow, type Life, say } from './switched-life.ts'
@@ -46,15 +47,7 @@ const weights: Record<string, number> = {
   lose: 3,
 }
 
-const lives = fc.array(
-  fc.record({
-    act: fc.oneof(
-      ...Object.keys(acts).map((name) => ({ weight: weights[name] ?? 2, arbitrary: fc.constant(name) })),
-    ),
-    pick: fc.nat(10_000),
-  }),
-  { minLength: 10, maxLength: 45 },
-)
+const lives = livesOf(Object.keys(acts), weights, { usual: 2, minLength: 10, maxLength: 45 })
 
 /** Every life has the platform to itself: it is as fast as the first, and its seed replays it alone. */
 async function begin(): Promise<Life> {
@@ -173,7 +166,7 @@ async function seeWaiting(life: Life, on: Map<number, Set<Obstacle>>): Promise<v
   }
 }
 
-async function live(story: { act: string; pick: number }[]): Promise<void> {
+async function live(story: readonly Happening[]): Promise<void> {
   const life = await begin()
   const seen = new Set<string>()
   const happens = async (act: () => Promise<unknown>, isWork: boolean): Promise<void> => {

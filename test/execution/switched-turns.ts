@@ -63,17 +63,8 @@ async function turnClosingOnly(
   isOn: boolean,
 ): Promise<void> {
   if (isStopped) return
-  const rest = {
-    isConfirmationNeeded: undefined,
-    virtualLimitOrders: undefined,
-    stocksAsCfd: undefined,
-    minFutures: undefined,
-    minOptions: undefined,
-    minForex: undefined,
-    forexLotSize: undefined,
-  }
   const { brokerId, strategyId } = life
-  const wish = { brokerId, account, strategyId, closingOrdersOnly: isOn, ...rest }
+  const wish = { brokerId, account, strategyId, closingOrdersOnly: isOn }
   expect(await changeSetup(dbOf(life).write, wish, nowOf(life))).toBe(true)
   life.border.switches.turn(setupId, 'closing only', isOn)
 }

@@ -17,7 +17,7 @@ import { newTally } from '../../src/execution/tally.ts'
 import { type AuditEntry, listAuditEntries } from '../../src/storage/database/audit-log.ts'
 import { listChainHeads, sealEntries } from '../../src/storage/operating/audit-chain.ts'
 import { resultsOf } from '../support/http.ts'
-import { apple, buildTown, type CitizenName, holderAccount, kycInfo } from './support/town.ts'
+import { apple, buildTown, type CitizenName, holderAccount, kycInfo, oneAtLimit } from './support/town.ts'
 
 const town = await buildTown()
 const { people, strategyId, lonelyStrategyId, signals, sites } = town
@@ -28,11 +28,7 @@ const ofHolder = { Account: holderAccount, PersonId }
 const canary = 'Canary'
 const order = {
   StrategyId: strategyId,
-  OrderType: '2',
-  Limit: 50,
-  Side: '1',
-  OrderQuantity: 1,
-  TIF: '1',
+  ...oneAtLimit,
   PlatformSymbol: apple,
 }
 

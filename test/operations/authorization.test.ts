@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { hostNames, type OperationName, routesOf } from '../../src/contract/index.ts'
 import { call, faultsOf } from '../support/http.ts'
-import { apple, buildTown, type CitizenName, holderAccount } from './support/town.ts'
+import { apple, buildTown, type CitizenName, holderAccount, oneAtLimit } from './support/town.ts'
 
 const town = await buildTown()
 const { people, strategyId } = town
@@ -10,11 +10,7 @@ const everybody = Object.keys(people) as CitizenName[]
 
 const order = {
   StrategyId: strategyId,
-  OrderType: '2',
-  Limit: 50,
-  Side: '1',
-  OrderQuantity: 1,
-  TIF: '1',
+  ...oneAtLimit,
   PlatformSymbol: apple,
 }
 

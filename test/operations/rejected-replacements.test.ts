@@ -1,7 +1,7 @@
 /** What a replacement leaves behind that the strategy's account cannot carry, as its owner sees it. */
 import { expect, test } from 'vitest'
 import { resultsOf } from '../support/http.ts'
-import { apple, buildTown } from './support/town.ts'
+import { apple, buildTown, oneAtLimit } from './support/town.ts'
 
 const town = await buildTown()
 const { strategyId: StrategyId } = town
@@ -10,11 +10,7 @@ const { key } = town.people.owner
 const send = async (operation: 'NewStrategyOrder' | 'ReplaceStrategyOrder', terms: object) => {
   const Order = {
     StrategyId,
-    OrderType: '2',
-    Limit: 50,
-    Side: '1',
-    OrderQuantity: 1,
-    TIF: '1',
+    ...oneAtLimit,
     PlatformSymbol: apple,
     ...terms,
   }

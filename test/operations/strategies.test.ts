@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Dialect, OperationName } from '../../src/contract/index.ts'
 import { faultsOf, resultsOf } from '../support/http.ts'
-import { apple, buildTown, symbolMember, type Town } from './support/town.ts'
+import { apple, buildTown, oneAtLimit, symbolMember, type Town } from './support/town.ts'
 
 const towns: Record<Dialect, Town> = { native: await buildTown(), compat: await buildTown('compat') }
 const dialects: Dialect[] = ['native', 'compat']
@@ -12,11 +12,7 @@ const owned = (town: Town, operation: OperationName, params: object) =>
 const orderOf = (town: Town, dialect: Dialect, terms: object = {}) => ({
   Order: {
     StrategyId: town.strategyId,
-    OrderType: '2',
-    Limit: 50,
-    Side: '1',
-    OrderQuantity: 1,
-    TIF: '1',
+    ...oneAtLimit,
     [symbolMember(dialect)]: apple,
     ...terms,
   },

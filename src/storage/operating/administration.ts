@@ -98,19 +98,20 @@ export const changeAccount = async (sql: Sql, change: AccountChange, now: Instan
       settings_changed_at = ${instant(now)}::timestamptz
     where broker_id = ${change.brokerId}::int and account = ${change.account}`) > 0
 
-/** Members of a setup that no operation sets; null numbers are none. */
+/** Members of a setup that no operation sets; what is left out stays. */
 export interface SetupChange {
   readonly brokerId: number
   readonly account: string
   readonly strategyId: number
-  readonly closingOrdersOnly: boolean | undefined
-  readonly isConfirmationNeeded: boolean | undefined
-  readonly virtualLimitOrders: boolean | undefined
-  readonly stocksAsCfd: boolean | undefined
-  readonly minFutures: number | undefined
-  readonly minOptions: number | undefined
-  readonly minForex: number | undefined
-  readonly forexLotSize: number | undefined
+  readonly closingOrdersOnly?: boolean | undefined
+  readonly isConfirmationNeeded?: boolean | undefined
+  readonly virtualLimitOrders?: boolean | undefined
+  readonly stocksAsCfd?: boolean | undefined
+  readonly minFutures?: number | undefined
+  readonly minOptions?: number | undefined
+  readonly minForex?: number | undefined
+  /** 0: none. */
+  readonly forexLotSize?: number | undefined
 }
 
 /** Changes what is given of a living setup; false when there is none. It is brought in step at once. */

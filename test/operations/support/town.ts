@@ -123,6 +123,9 @@ function asking(url: string, dialect: Dialect): Town['ask'] {
   }
 }
 
+/** Terms of an order to buy one at a limit. */
+export const oneAtLimit = { OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 1, TIF: '1' } as const
+
 export const apple = { FullSymbol: 'AAPL', SymbolType: 'stock' } as const
 
 /** The member under which a dialect names the platform's symbol. */

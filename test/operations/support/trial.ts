@@ -17,7 +17,7 @@ import type { Database } from '../../../src/storage/database/database.ts'
 import { fragment, identifier, join } from '../../../src/storage/database/sql.ts'
 import { type Answer, faultsOf } from '../../support/http.ts'
 import type { Expectation } from './mutations.ts'
-import { apple, holderAccount, kycInfo, symbolMember, type Town } from './town.ts'
+import { apple, holderAccount, kycInfo, oneAtLimit, symbolMember, type Town } from './town.ts'
 
 type Example = Record<string, unknown>
 
@@ -28,11 +28,7 @@ export function goodCalls(town: Town, dialect: Dialect) {
   const ofHolder = { Account: holderAccount, PersonId: personId }
   const order = {
     StrategyId: strategyId,
-    OrderType: '2',
-    Limit: 50,
-    Side: '1',
-    OrderQuantity: 1,
-    TIF: '1',
+    ...oneAtLimit,
     [symbolMember(dialect)]: apple,
   }
   const onList = {

@@ -75,17 +75,8 @@ async function switchStrategy(stage: Stage, { strategy, word }: Given): Promise<
 async function onlyClose(stage: Stage, { account: name, strategy, word }: Given): Promise<void> {
   const { account } = named(stage.accounts, name)
   const { strategyId } = named(stage.strategies, strategy)
-  const rest = {
-    isConfirmationNeeded: undefined,
-    virtualLimitOrders: undefined,
-    stocksAsCfd: undefined,
-    minFutures: undefined,
-    minOptions: undefined,
-    minForex: undefined,
-    forexLotSize: undefined,
-  }
   const wish = { brokerId: await brokerOf(stage, name), account, strategyId, closingOrdersOnly: isOn(word) }
-  await changeSetup(stage.platform.db.write, { ...rest, ...wish }, stage.now)
+  await changeSetup(stage.platform.db.write, wish, stage.now)
   await settle(stage)
 }
 
