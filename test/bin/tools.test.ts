@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { told as inWords } from '../../src/bin/tool.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
 import { operatorBy } from '../support/operator.ts'
@@ -273,6 +274,12 @@ test(
   patience,
 )
 
+test('what the rows do not allow is told by the name of the rule', async () => {
+  await expect(inWords(db.write.run`update person set site_id = 0`)).rejects.toThrow(
+    'the rows do not allow it (person_site_id_fkey)',
+  )
+})
+
 test(
   'calls without a key: refusals are told, rights are those of whom they are made for',
   async () => {
@@ -281,9 +288,9 @@ test(
     )
     expect(await refused('call', 'NoSuch')).toBe('lockstep: no host offers NoSuch')
     expect(await refused('call', 'SearchProfiles', '--person', id(customer))).toMatch(/not authorized/)
-    expect(
-      await refused('call', 'AddStrategy', '--body', '{"StrategyName":"X","StartingCapital":1}'),
-    ).toMatch(/the rows do not allow it/)
+    expect(await refused('call', 'AddStrategy', '--body', '{"StrategyName":"X","StartingCapital":1}')).toBe(
+      'lockstep: AddStrategy was refused: PersonId Not found',
+    )
     expect(await refused('call', 'AddStrategy', '--body', 'text')).toBe('lockstep: --body is a JSON object')
   },
   patience,
