@@ -40,6 +40,24 @@ export interface BookDraft extends Bracket {
   readonly mid: Decimal | null
 }
 
+type MarketOrder = Pick<BookDraft, 'id' | 'side' | 'quantity' | 'positionEffect'> &
+  Partial<Pick<BookDraft, 'timeInForce'>>
+
+/** A market order with nothing around it; good till it is done unless it says otherwise. */
+export const marketOrder = (own: MarketOrder): BookDraft => ({
+  type: '1',
+  timeInForce: '1',
+  limit: null,
+  stop: null,
+  parent: null,
+  isParked: false,
+  mid: null,
+  profitTarget: null,
+  stopLoss: null,
+  doNotCreateOcaGroup: false,
+  ...own,
+})
+
 interface Placement {
   readonly positionEffect: PositionEffect
   readonly quantity: Decimal

@@ -10,7 +10,7 @@ import {
   requestReplacement,
   withdrawOrder,
 } from './book-request.ts'
-import { type BookDraft, submitOrder } from './book-submit.ts'
+import { type BookDraft, marketOrder, submitOrder } from './book-submit.ts'
 import { type BookContext, type BookResult, emptyBook, type OrderBook, withoutEnded } from './order-book.ts'
 
 const context = (at = 0, rejection: BookContext['rejection'] = () => null): BookContext => ({
@@ -19,22 +19,13 @@ const context = (at = 0, rejection: BookContext['rejection'] = () => null): Book
   rejection,
 })
 
-const buy: BookDraft = {
+const buy: BookDraft = marketOrder({
   id: 'E',
   side: '1',
-  type: '1',
   timeInForce: '0',
   quantity: dec(10),
-  limit: null,
-  stop: null,
   positionEffect: null,
-  parent: null,
-  isParked: false,
-  mid: null,
-  profitTarget: null,
-  stopLoss: null,
-  doNotCreateOcaGroup: false,
-}
+})
 const bracket = { profitTarget: dec(55), stopLoss: dec(45) }
 const flat = emptyBook(zero)
 const fill = (quantity: number) => ({ quantity: dec(quantity), price: dec(50) })

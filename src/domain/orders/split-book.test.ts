@@ -4,37 +4,21 @@ import { describe, expect, test } from 'vitest'
 import { type Decimal, dec } from '../decimal.ts'
 import { fillOrder } from './book-fill.ts'
 import { replaceOrder } from './book-request.ts'
-import { type BookDraft, submitOrder } from './book-submit.ts'
+import { marketOrder, submitOrder } from './book-submit.ts'
 import { type BookContext, emptyBook, type OrderBook } from './order-book.ts'
 import { remainingQuantity } from './order-state.ts'
 import { splitOrderBook } from './split-book.ts'
 
 const before: BookContext = { at: 1, newId: (kind, id) => `${id} ${kind}`, rejection: () => null }
 const opening: BookContext = { ...before, at: 2 }
-const plain: Omit<BookDraft, 'id' | 'side' | 'type' | 'quantity'> = {
-  timeInForce: '1',
-  positionEffect: null,
-  limit: null,
-  stop: null,
-  parent: null,
-  isParked: false,
-  mid: null,
-  profitTarget: null,
-  stopLoss: null,
-  doNotCreateOcaGroup: false,
-}
-
 /** Buys with exits at 120 and 80; `filled` of the entry has traded at 100. */
 function bracketed(quantity: number, filled: number): OrderBook {
   const exits = { profitTarget: dec(120), stopLoss: dec(80) }
   const draft = {
-    ...plain,
+    ...marketOrder({ id: 'E', side: '1', quantity: dec(quantity), positionEffect: null }),
     ...exits,
-    id: 'E',
-    side: '1',
     type: '2',
     limit: dec(100),
-    quantity: dec(quantity),
   } as const
   const { book } = submitOrder(emptyBook(dec(0)), draft, before)
   return filled === 0 ? book : fillOrder(book, 'E', { quantity: dec(filled), price: dec(100) }, before).book
@@ -88,7 +72,8 @@ describe('the orders of a book at a split', () => {
   })
 
   test('what came at the opening is in new units already', () => {
-    const draft = { ...plain, id: 'N', side: '1', type: '2', limit: dec(50), quantity: dec(10) } as const
+    const next = marketOrder({ id: 'N', side: '1', quantity: dec(10), positionEffect: null })
+    const draft = { ...next, type: '2', limit: dec(50) } as const
     const { book } = submitOrder(bracketed(100, 0), draft, opening)
     const after = split(book, 2, 1, dec(0))
     expect(told(after.book).at(-1)).toBe('N: 0 0/10 @ 50')

@@ -7,7 +7,7 @@
 
 import type { Side } from '../../domain/codes.ts'
 import type { Decimal } from '../../domain/decimal.ts'
-import { type BookDraft, submitOrder } from '../../domain/orders/book-submit.ts'
+import { type BookDraft, marketOrder, submitOrder } from '../../domain/orders/book-submit.ts'
 import type { BookContext } from '../../domain/orders/order-book.ts'
 import type { Instant } from '../../domain/time.ts'
 import { causedBy, worked } from '../../storage/orders/order-books.ts'
@@ -34,24 +34,6 @@ export interface InternalTrade {
 export type InternalBook = SignalBook & Pick<SavedBook, 'wishes'>
 
 const wish: SignalWish = { ...noWish, isInternal: true }
-
-type MarketOrder = Pick<BookDraft, 'id' | 'side' | 'quantity' | 'positionEffect'> &
-  Partial<Pick<BookDraft, 'timeInForce'>>
-
-/** A market order with nothing around it; good till it is done unless it says otherwise. */
-export const marketOrder = (own: MarketOrder): BookDraft => ({
-  type: '1',
-  timeInForce: '1',
-  limit: null,
-  stop: null,
-  parent: null,
-  isParked: false,
-  mid: null,
-  profitTarget: null,
-  stopLoss: null,
-  doNotCreateOcaGroup: false,
-  ...own,
-})
 
 /** The order that closes a position at the market. */
 export const marketClose = (id: string, position: Decimal): BookDraft =>

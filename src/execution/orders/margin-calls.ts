@@ -15,7 +15,7 @@ import {
 } from '../../domain/margin/model-account.ts'
 import { isTrading } from '../../domain/market/expiration.ts'
 import { runningDay } from '../../domain/market/trading-day.ts'
-import { submitOrder } from '../../domain/orders/book-submit.ts'
+import { marketOrder, submitOrder } from '../../domain/orders/book-submit.ts'
 import { emptyBook } from '../../domain/orders/order-book.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
@@ -32,7 +32,6 @@ import { lockStrategies } from '../../storage/orders/signals.ts'
 import { ratesOf, type Step, type WorkContext } from '../context.ts'
 import { accountOf, bookContext, type SignalBook } from './booking.ts'
 import { seeLeverage } from './books.ts'
-import { marketOrder } from './internal-orders.ts'
 
 /** What the orders of a call say of themselves. */
 const info = 'margin call'

@@ -11,7 +11,7 @@ import { openingRejection } from '../../domain/margin/model-account.ts'
 import { type PlannedSync, planSync } from '../../domain/mirror/mirror-sync-plan.ts'
 import { signed } from '../../domain/mirror/mirror-sync-state.ts'
 import { replaceOrder, withdrawOrder } from '../../domain/orders/book-request.ts'
-import { submitOrder } from '../../domain/orders/book-submit.ts'
+import { marketOrder, submitOrder } from '../../domain/orders/book-submit.ts'
 import type { BookContext, BookResult, OrderBook } from '../../domain/orders/order-book.ts'
 import { type Instant, second } from '../../domain/time.ts'
 import { idsOf, type Transaction } from '../../storage/database/sql.ts'
@@ -35,7 +35,6 @@ import { ratesOf, type Step, type WorkContext } from '../context.ts'
 import { isolated } from '../isolation.ts'
 import { bookContext, type SignalBook } from './booking.ts'
 import { loadWholeBooks, saveTimed } from './books.ts'
-import { marketOrder } from './internal-orders.ts'
 
 /** Variants that one transaction looks at: their strategies wait meanwhile. */
 const atOnce = 50
