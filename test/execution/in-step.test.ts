@@ -20,7 +20,7 @@ import { loadSyncFacts } from '../../src/storage/mirror/sync-facts.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers, joinStrategy, leaveStrategy } from '../support/followers.ts'
 import { accountViolations, makeAccountWorld } from './account-world.ts'
-import { type Happening, livesOf } from './lives.ts'
+import { type Happening, livesOf, restOf } from './lives.ts'
 import { Stubborn } from './stubborn-broker.ts'
 import { addInstrument, addStrategy, endSignal, opening, place, quote } from './world.ts'
 
@@ -254,23 +254,11 @@ async function comeToRest(life: Life): Promise<void> {
   paper.controls.hold(false)
   paper.controls.down(false)
   await db.write.run`update lease set expires_at = clock_timestamp()`
-  const settle = async (): Promise<void> => {
-    await db.write.run`
-      update account_order set claimed_until = clock_timestamp() - interval '1 second' where claimed_until is not null`
-    await db.write.run`update paper_order set fill_cap = null, needs_match = true where status in ('0', '1')`
-    await say(life)
-    await world.drain()
-  }
+  const { settle, minutes } = restOf(world, () => say(life))
   await settle()
   await db.write.run`
     update signal set status = '4', ended_at = ${instant(world.clock.time)}, mirror_due = true, needs_match = false
     where strategy_id = ${life.strategyId} and status in ('0', '1')`
-  const minutes = async (): Promise<void> => {
-    for (let round = 0; round < 3; round += 1) {
-      world.clock.time += 61_000
-      await settle()
-    }
-  }
   await minutes()
   if (stubborn.refuses === null) return
   stubborn.asked = []

@@ -1,5 +1,6 @@
 /** Lives for property tests: what happens, one after the other, each with a number by which it chooses among what is there. */
 import fc from 'fast-check'
+import type { makeAccountWorld } from './account-world.ts'
 
 export interface Happening {
   readonly act: string
@@ -21,3 +22,23 @@ export const livesOf = (
     }),
     length,
   )
+
+/** How a life comes to rest: what is claimed is free again, the market says its price, and all work is done. */
+export function restOf(world: ReturnType<typeof makeAccountWorld>, say: () => Promise<unknown>) {
+  const { write } = world.ctx.db
+  const settle = async (): Promise<void> => {
+    await write.run`
+      update account_order set claimed_until = clock_timestamp() - interval '1 second' where claimed_until is not null`
+    await write.run`update paper_order set fill_cap = null, needs_match = true where status in ('0', '1')`
+    await say()
+    await world.drain()
+  }
+  /** Three times, each a minute and a second later: a grace is over by then. */
+  const minutes = async (): Promise<void> => {
+    for (let round = 0; round < 3; round += 1) {
+      world.clock.time += 61_000
+      await settle()
+    }
+  }
+  return { settle, minutes }
+}

@@ -19,7 +19,7 @@ import { signalRules } from '../../src/storage/operating/audit-signals.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeAccountWorld } from './account-world.ts'
-import { type Happening, livesOf } from './lives.ts'
+import { type Happening, livesOf, restOf } from './lives.ts'
 import { acts, mend } from './switched-acts.ts'
 import { Border, forbidOpening, type Obstacle } from './switched-border.ts'
 import { follow, type Life, say } from './switched-life.ts'
@@ -199,19 +199,7 @@ async function live(story: readonly Happening[]): Promise<void> {
 async function comeToRest(life: Life): Promise<void> {
   const { world } = life
   await switchOn(life)
-  const settle = async (): Promise<void> => {
-    await db.write.run`
-      update account_order set claimed_until = clock_timestamp() - interval '1 second' where claimed_until is not null`
-    await db.write.run`update paper_order set fill_cap = null, needs_match = true where status in ('0', '1')`
-    await say(life)
-    await world.drain()
-  }
-  const minutes = async (): Promise<void> => {
-    for (let round = 0; round < 3; round += 1) {
-      world.clock.time += 61_000
-      await settle()
-    }
-  }
+  const { settle, minutes } = restOf(world, () => say(life))
   await settle()
   await minutes()
   await expectTheBrokersBook(life)
