@@ -44,8 +44,7 @@ async function insertRows(db: Database, orders: readonly Kept[]): Promise<number
       returning id
     ), noted as (
       insert into signal_event (signal_id, seq, event, status, occurred_at, cause)
-      select id, seq, case seq when 1 then 'NEW' else 'ACK' end, '0', now(), '{}'
-      from placed cross join generate_series(1, 2) seq
+      select id, 1, 'ACK', '0', now(), '{}' from placed
     )
     select id from placed`
   return rows.map(({ id }) => id)
