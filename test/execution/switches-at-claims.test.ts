@@ -50,17 +50,22 @@ test.each([
   expect((await readOrders(world, setupId))[1]).toMatchObject({ status: '4', info: 'no opening orders' })
 })
 
+/** The broker takes back what it executed of the account's newest order. */
+async function bustLast(setupId: number): Promise<void> {
+  const { execId } = await db.read.one<{ execId: string }>`
+    select exec_id as "execId" from execution where setup_id = ${setupId} order by executed_at desc, id desc limit 1`
+  await paper.controls.bust(ctx, execId)
+  for (const name of ['paper reports', 'applyReports'])
+    await world.steps.find((step) => step.name === name)!.run(ctx)
+}
+
 test('what would close is not sent once nothing is held any more', async () => {
   const { setupIds, setupId, instrumentId, buy, sell } = await scene()
   await buy()
   await world.drain()
   await sell('1')
   await mirror()
-  const { execId } = await db.read.one<{ execId: string }>`
-    select exec_id as "execId" from execution where setup_id = ${setupId}`
-  await paper.controls.bust(ctx, execId)
-  for (const name of ['paper reports', 'applyReports'])
-    await world.steps.find((step) => step.name === name)!.run(ctx)
+  await bustLast(setupId)
   await sendOrders(ctx, 'paper', paper.broker)
   expect(await accepted(setupIds)).toBe(1)
   expect(await readHeld(world, setupId, instrumentId)).toBe(0)
@@ -68,6 +73,26 @@ test('what would close is not sent once nothing is held any more', async () => {
     positionEffect: 'C',
     status: '4',
     info: 'nothing left to close',
+  })
+})
+
+test('what would close more than is held closes what is held', async () => {
+  const { setupId, instrumentId, buy, sell } = await scene()
+  await buy('4')
+  await world.drain()
+  await buy('2')
+  await world.drain()
+  await sell('6')
+  await mirror()
+  await bustLast(setupId)
+  await sendOrders(ctx, 'paper', paper.broker)
+  await world.drain()
+  expect(await readHeld(world, setupId, instrumentId)).toBe(0)
+  expect((await readOrders(world, setupId))[2]).toMatchObject({
+    positionEffect: 'C',
+    status: '2',
+    orderQty: 4,
+    cumQty: 4,
   })
 })
 

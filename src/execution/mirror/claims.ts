@@ -1,18 +1,24 @@
 /**
  * Claims the next orders of a broker. Here, under the rows' locks, an opening order is held against what its setup is
  * now: after a stop or a disabling, or while nothing may be opened, by the operator's word, by the setup's permissions or
- * for want of a subscription, it ends instead of being sent. So does one that closes what is held no more: it would open
- * the other side. A replacement whose order has ended meanwhile goes on as an order of its own, when it closes, or ends as
+ * for want of a subscription, it ends instead of being sent. So does one that closes what is held no more, and one that
+ * closes more than is held closes that: it would open the other side. A replacement whose order has ended meanwhile goes on as an order of its own, when it closes, or ends as
  * well.
  */
 import { isLive } from '../../domain/codes.ts'
 import { dec } from '../../domain/decimal.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
-import { type CopyRow, cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
+import {
+  type CopyRow,
+  cancelOrders,
+  type OrderKey,
+  theseOrders,
+} from '../../storage/mirror/account-orders.ts'
 import { askConfirmation } from '../../storage/mirror/order-confirmations.ts'
 import {
-  boundReplacements,
+  type Bounded,
+  boundOrders,
   loadReplaced,
   lockNextSends,
   markAttempts,
@@ -66,10 +72,10 @@ export const claimSends = (
     const claimed = allowed
       .filter((row) => !orphans.includes(row))
       .map((row) => ({ replaced: replacedBy(row, replaced), ...row }))
-      .map(withoutRaise)
-    await boundReplacements(
+      .map((row) => ({ ...row, ...boundOf(row) }))
+    await boundOrders(
       tx,
-      claimed.filter(({ isBounded }) => isBounded === true),
+      claimed.filter((row): row is Claimed & Bounded => 'heldQty' in row),
     )
     await requestReplaces(
       tx,
@@ -90,14 +96,20 @@ const replacedBy = (row: SendRow, replaced: ReadonlyMap<number, CopyRow>): CopyR
     : undefined
 
 /**
- * While nothing may be opened a replacement that opens asks for no more than the order it replaces, also
- * where it has waited since before. One that may have arrived is as it was sent.
+ * While nothing may be opened a replacement that opens asks for no more than the order it replaces, also where it has
+ * waited since before; what closes asks for no more than is held. One that may have arrived is as it was sent.
  */
-function withoutRaise(row: Claimed): Claimed & { readonly isBounded?: true } {
-  const { replaced } = row
+function boundOf(row: Claimed): Omit<Bounded, keyof OrderKey> | undefined {
+  const { replaced, closable } = row
+  const asked = dec(row.orderQty)
+  if (closable !== null) {
+    const most = dec(row.carriedQty).plus(closable)
+    const heldQty = row.side === '2' ? closable : `-${closable}`
+    return asked.greaterThan(most) ? { orderQty: most.toFixed(), heldQty } : undefined
+  }
   const isBound = row.noOpening && row.positionEffect === 'O' && row.attempts === 0
-  if (!replaced || !isBound || dec(row.orderQty).lessThanOrEqualTo(replaced.orderQty)) return row
-  return { ...row, orderQty: replaced.orderQty, isBounded: true }
+  if (!replaced || !isBound || asked.lessThanOrEqualTo(replaced.orderQty)) return undefined
+  return { orderQty: replaced.orderQty, heldQty: null }
 }
 
 const isAtWork = (order: CopyRow | undefined): boolean =>
@@ -108,7 +120,10 @@ function refusalOf(row: SendRow): string | undefined {
   if (row.pendingAction === 'cancel') return undefined
   if (row.isDisabled) return 'autotrade disabled'
   if (row.source === 'Y' && !row.isSyncEnabled) return 'AutoSync is off'
-  if (row.positionEffect === 'C') return row.isVain ? 'nothing left to close' : undefined
+  if (row.positionEffect === 'C') {
+    const isVain = row.closable !== null && dec(row.closable).isZero()
+    return isVain ? 'nothing left to close' : undefined
+  }
   // What already works may go on, at another price too.
   if (row.noOpening && row.pendingAction === 'new') return 'no opening orders'
   return row.isStopped || row.fence !== row.setupFence ? stoppedInfo : undefined

@@ -46,8 +46,8 @@ export interface SendRow extends CopyRow {
   readonly isStopped: boolean
   /** The operator lets nobody open anything, the setup does not allow it, or its subscription has lapsed. */
   readonly noOpening: boolean
-  /** It closes, no broker has heard of it, and what it was to close has gone meanwhile. */
-  readonly isVain: boolean
+  /** What is held that it would close, unsigned, where it closes and no broker has heard of it; null for any other. */
+  readonly closable: string | null
   readonly fence: number
   readonly isConfirmationNeeded: boolean
   readonly confirmBy: Instant | null
@@ -141,10 +141,10 @@ const isOpeningPermitted: Fragment = fragment`not t.closing_orders_only and case
   when 'CS' then ${mayOpenIn('stocks')} when 'OPT' then ${mayOpenIn('options')}
   when 'FUT' then ${mayOpenIn('futures')} else ${mayOpenIn('forex')} end`
 
-/** Nothing is held that a closing order `o` would close. */
-const isNothingLeft: Fragment = fragment`not exists (
-  select from account_position p where p.setup_id = o.setup_id and p.instrument_id = o.instrument_id
-    and case o.side when '2' then p.quantity > 0 else p.quantity < 0 end)`
+/** How much is held that a closing order `o` would close, unsigned. */
+const heldAgainst: Fragment = fragment`coalesce((
+  select greatest(0, case o.side when '2' then p.quantity else -p.quantity end) from account_position p
+  where p.account_id = o.account_id and p.setup_id = o.setup_id and p.instrument_id = o.instrument_id), 0)`
 
 /** Whether one still waits is asked so that no index of all that wait answers it: these are found by their keys. */
 const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[]> => tx.rows<SendRow>`
@@ -154,7 +154,7 @@ const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[
     o.position_effect = 'O' and (exists (
       select from platform_switch where name = 'noOpeningOrders' and value = 'true')
       or not (${isOpeningPermitted}) or ${lapseOfSetup}) as "noOpening",
-    o.position_effect = 'C' and o.pending_action = 'new' and o.attempts = 0 and ${isNothingLeft} as "isVain",
+    case when o.position_effect = 'C' and o.pending_action = 'new' and o.attempts = 0 then ${heldAgainst} end as closable,
     t.is_confirmation_needed as "isConfirmationNeeded", o.confirm_by as "confirmBy"
   from account_order o join instrument i on i.id = o.instrument_id join account a on a.id = o.account_id
   join setup t on t.id = o.setup_id
@@ -197,12 +197,22 @@ export async function requestReplaces(tx: Transaction, keys: readonly OrderKey[]
     where o.account_id = r.account_id and o.replaces_order_id = r.id and ${theseOrders(keys)}`
 }
 
-/** Lets replacements ask for as much as the orders that they replace. */
-export async function boundReplacements(tx: Transaction, keys: readonly OrderKey[]): Promise<void> {
-  if (keys.length === 0) return
+/** An order that asks for less than what was decided: no broker has heard of it. */
+export interface Bounded extends OrderKey {
+  readonly orderQty: string
+  /** What is held, where it decides; null: as it was decided. */
+  readonly heldQty: string | null
+}
+
+/** Lets orders ask for less. */
+export async function boundOrders(tx: Transaction, bounded: readonly Bounded[]): Promise<void> {
+  if (bounded.length === 0) return
+  const column = <Name extends keyof Bounded>(name: Name) => bounded.map((order) => order[name])
   await tx.run`
-    update account_order o set order_qty = x.order_qty from account_order x
-    where ${theseOrders(keys)} and x.account_id = o.account_id and x.id = o.replaces_order_id`
+    update account_order o set order_qty = b.order_qty, held_qty = coalesce(b.held_qty, o.held_qty)
+    from unnest(${column('accountId')}::bigint[], ${column('id')}::bigint[], ${column('orderQty')}::numeric[],
+      ${column('heldQty')}::numeric[]) b (account_id, id, order_qty, held_qty)
+    where ${theseOrders(bounded)} and o.account_id = b.account_id and o.id = b.id`
 }
 
 /** Sends a replacement as an order of its own, or points it at the order that is still at work. */
