@@ -123,16 +123,19 @@ export interface FeePolicy {
   tiers: { fromAccounts: number; toAccounts: number | null; price: string; currency: string }[]
 }
 
-/** Who pays for Autotrade at a site, and by which tiers. */
+/** Who pays for Autotrade at a site, and by which tiers, as both stand together. */
 export async function findFeePolicy(sql: Sql, siteId: number): Promise<FeePolicy> {
-  const policy = await sql.maybe<{ payer: FeePolicy['payer'] }>`
-    select payer from site_fee_policy where site_id = ${siteId}::bigint`
-  const tiers = await sql.rows<FeePolicy['tiers'][number]>`
-    select from_accounts as "fromAccounts", to_accounts as "toAccounts",
-      price_per_account::numeric / 100 as price, currency
-    from site_fee_tier where site_id = ${siteId}::bigint order by from_accounts`
-  return { payer: policy?.payer ?? 'none', tiers }
+  const rows = await sql.rows<{ payer: FeePolicy['payer'] } & (FeePolicy['tiers'][number] | NoTier)>`
+    select coalesce(p.payer, 'none') as payer, t.from_accounts as "fromAccounts", t.to_accounts as "toAccounts",
+      t.price_per_account::numeric / 100 as price, t.currency
+    from (select ${siteId}::bigint as id) site left join site_fee_policy p on p.site_id = site.id
+    left join site_fee_tier t on t.site_id = site.id order by t.from_accounts`
+  const tiers = rows.flatMap(({ payer: _, ...tier }) => (tier.fromAccounts === null ? [] : [tier]))
+  return { payer: rows[0]?.payer ?? 'none', tiers }
 }
+
+/** The one row of a site without tiers. */
+type NoTier = { readonly [Name in keyof FeePolicy['tiers'][number]]: null }
 
 /** Says who pays for Autotrade at a site, with its tiers in dollars for each account. */
 export async function saveFeePolicy(
