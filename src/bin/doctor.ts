@@ -32,8 +32,10 @@ const silenceMax = 5 * minute
  * such folder.
  */
 export async function examine(db: Database, now: number, room?: number): Promise<Finding[]> {
-  const facts = await db.read.one<{ version: string; checksums: string; clock: number }>`
+  const facts = await db.read.one<{ version: string; checksums: string; damaged: number; clock: number }>`
     select current_setting('server_version') as version, current_setting('data_checksums') as checksums,
+      (select coalesce(sum(checksum_failures), 0)::int from pg_stat_database
+        where datname is null or datname = current_database()) as damaged,
       clock_timestamp() as clock`
   const incidents = await countIncidents(db.read)
   const measures = await takeMeasures(db.read, now)
@@ -49,12 +51,7 @@ export async function examine(db: Database, now: number, room?: number): Promise
   const skewMs = Math.abs(facts.clock - now)
   return [
     { name: 'database', ok: true, says: `PostgreSQL ${facts.version}` },
-    // Our own server does not start without them; another one is its operator's choice.
-    {
-      name: 'checksums',
-      ok: true,
-      says: facts.checksums === 'on' ? 'on' : 'off: damaged pages are not noticed',
-    },
+    { name: 'checksums', ok: facts.damaged === 0, says: pagesOf(facts.checksums === 'on', facts.damaged) },
     ...(room === undefined ? [] : [diskOf(room)]),
     { name: 'clock', ok: skewMs <= skewMaxMs, says: `differs from the database's by ${skewMs} ms` },
     // A platform at rest, between a restore and its start, needs none.
@@ -98,6 +95,12 @@ function marksIfRead(config: Config): SecretMarks | ConfigError {
     if (error instanceof ConfigError) return error
     throw error
   }
+}
+
+/** Our own server does not start without checksums; another one is its operator's choice. */
+function pagesOf(areChecked: boolean, damaged: number): string {
+  if (!areChecked) return 'off: damaged pages are not noticed'
+  return damaged === 0 ? 'on' : `${damaged} times a page that was read was not what had been written`
 }
 
 const diskOf = (room: number): Finding => ({

@@ -11,6 +11,7 @@ import { createPaperBroker, type PaperControls, type PaperOptions } from './brok
 import { clockSetBackStep } from './clock-set-back.ts'
 import { momentsOf, type Step, type WorkContext, type WorkSettings } from './context.ts'
 import { housekeepingStep } from './housekeeping.ts'
+import { indexCheckStep } from './index-check.ts'
 import { type MailOptions, mailStep } from './mail.ts'
 import { approvalExpiryStep } from './mirror/approvals.ts'
 import { corporateActionStep } from './orders/corporate-actions.ts'
@@ -100,6 +101,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     clockSetBackStep,
     housekeepingStep,
     sealingStep(auditHeads),
+    indexCheckStep(),
     ...(checksBooks ? [bookCheckStep()] : []),
   ]
   const settings: WorkSettings = {

@@ -1,5 +1,6 @@
 /** The doctor calls late what is due and late, and nothing else. */
-import { expect, test } from 'vitest'
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { expect, test, vi } from 'vitest'
 import { examine } from '../../src/bin/doctor.ts'
 import { BrokerUnreachable } from '../../src/execution/brokers/broker.ts'
 import { reconciliationStep } from '../../src/execution/reports/reconciliation.ts'
@@ -105,4 +106,26 @@ test('of brokers that do not say what the accounts of followers hold', async () 
   await leaveStrategy(db, Number(setupId))
   await db.write.run`update setup set closed_at = stopped_at where id = ${setupId}`
   expect(await finding('brokers'), 'of who has left').toMatchObject(nobody)
+})
+
+test('of pages that are not as they were written', async () => {
+  expect(await finding('checksums')).toEqual({ name: 'checksums', ok: true, says: 'on' })
+  await db.write.run`create table spoilt as select 1 as id`
+  await db.write.run`create extension pg_buffercache`
+  await db.write.run`checkpoint`
+  const { file } = await db.read.one<{ file: string }>`
+    select current_setting('data_directory') || '/' || pg_relation_filepath('spoilt') as file`
+  const page = openSync(file, 'r+')
+  writeSync(page, Buffer.alloc(64, 7), 0, 64, 4096)
+  closeSync(page)
+  await db.write.run`select pg_buffercache_evict_relation('spoilt')`
+  await expect(db.read.run`select from spoilt`).rejects.toThrow('invalid page')
+  await vi.waitFor(
+    async () =>
+      expect(await finding('checksums')).toMatchObject({
+        ok: false,
+        says: expect.stringMatching(/^\d+ times a page that was read was not what had been written$/),
+      }),
+    5_000,
+  )
 })

@@ -76,6 +76,10 @@ function stateOf(error: unknown): string {
   return aboutValues ? '' : '08006'
 }
 
+/** Whether the server has met pages or indexes that are not what they should be. */
+export const isOfDamage = (error: unknown): error is pg.DatabaseError =>
+  error instanceof pg.DatabaseError && /^XX00[12]$/.test(error.code ?? '')
+
 /** The name of the constraint that a statement violated (unique, check, foreign key, not null), if any. */
 export function violatedConstraint(error: unknown): string | undefined {
   if (!(error instanceof pg.DatabaseError) || !error.code?.startsWith('23')) return undefined

@@ -17,6 +17,7 @@ export const incidentKinds = [
   'FixSessionRestarted',
   'ForeignAccount',
   'ForeignReport',
+  'indexDamaged',
   'InferredFill',
   'LateFill',
   'MalformedAnswer',
