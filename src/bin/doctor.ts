@@ -4,6 +4,7 @@ import { listUnpaidStocks, type UnpaidStock } from '../storage/actions/delisting
 import { listSilentBrokers } from '../storage/brokers/reconciliation.ts'
 import type { Database } from '../storage/database/database.ts'
 import { type CurrencyPair, listUnratedHoldings, symbolOf } from '../storage/market/missing-rates.ts'
+import { countDamagedPages } from '../storage/operating/damage.ts'
 import { takeMeasures } from '../storage/operating/measures.ts'
 import { listForeignSecrets, type SecretMarks } from '../storage/operating/secret-marks.ts'
 import { bookCurrency } from '../storage/orders/order-books.ts'
@@ -32,11 +33,10 @@ const silenceMax = 5 * minute
  * such folder.
  */
 export async function examine(db: Database, now: number, room?: number): Promise<Finding[]> {
-  const facts = await db.read.one<{ version: string; checksums: string; damaged: number; clock: number }>`
+  const facts = await db.read.one<{ version: string; checksums: string; clock: number }>`
     select current_setting('server_version') as version, current_setting('data_checksums') as checksums,
-      (select coalesce(sum(checksum_failures), 0)::int from pg_stat_database
-        where datname is null or datname = current_database()) as damaged,
       clock_timestamp() as clock`
+  const damaged = await countDamagedPages(db.read)
   const incidents = await countIncidents(db.read)
   const measures = await takeMeasures(db.read, now)
   const ageOf = (job: string): number =>
@@ -51,7 +51,7 @@ export async function examine(db: Database, now: number, room?: number): Promise
   const skewMs = Math.abs(facts.clock - now)
   return [
     { name: 'database', ok: true, says: `PostgreSQL ${facts.version}` },
-    { name: 'checksums', ok: facts.damaged === 0, says: pagesOf(facts.checksums === 'on', facts.damaged) },
+    { name: 'checksums', ok: damaged === 0, says: pagesOf(facts.checksums === 'on', damaged) },
     ...(room === undefined ? [] : [diskOf(room)]),
     { name: 'clock', ok: skewMs <= skewMaxMs, says: `differs from the database's by ${skewMs} ms` },
     // A platform at rest, between a restore and its start, needs none.

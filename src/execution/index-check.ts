@@ -4,7 +4,7 @@
  * every day until it is mended.
  */
 import { dayIn, dayLength, formatDay, hour } from '../domain/time.ts'
-import { checkIndexes } from '../storage/operating/indexes.ts'
+import { checkIndexes } from '../storage/operating/damage.ts'
 import { insertIncidents } from '../storage/work/incidents.ts'
 import type { Step, WorkContext } from './context.ts'
 

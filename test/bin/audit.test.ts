@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { addInstrument } from '../execution/world.ts'
 import { commandLine } from '../support/command-line.ts'
-import { misleadIndex } from '../support/damage.ts'
 import { testDatabase } from '../support/database.ts'
+import { misleadIndex } from '../support/misled-index.ts'
 
 const { db, url } = await testDatabase()
 const { runHere: run } = commandLine(url)

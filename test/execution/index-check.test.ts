@@ -4,11 +4,11 @@ import { expect, test, vi } from 'vitest'
 import { dayLength, hour } from '../../src/domain/time.ts'
 import { indexCheckStep } from '../../src/execution/index-check.ts'
 import { openDatabase } from '../../src/storage/database/database.ts'
-import { checkIndexes } from '../../src/storage/operating/indexes.ts'
+import { checkIndexes } from '../../src/storage/operating/damage.ts'
 import { listIncidents } from '../../src/storage/work/incidents.ts'
-import { misleadIndex } from '../support/damage.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
+import { misleadIndex } from '../support/misled-index.ts'
 import { addInstrument, makeWorld } from './world.ts'
 
 const { db, url } = await testDatabase()

@@ -1,11 +1,11 @@
 /**
- * Indexes held against the rows that they lead to, by PostgreSQL's amcheck. One that is out of order, as after an
- * upgrade of what sorts text, or that a damaged disk took a row from, lets a unique key be used twice and hides what is
- * there: no rule about the rows can tell.
+ * What a disk or an upgrade has done to the database. Indexes are held against the rows that they lead to, by PostgreSQL's
+ * amcheck: one that is out of order, as after an upgrade of what sorts text, or that lost a row lets a unique key be used
+ * twice and hides what is there. No rule about the rows can tell.
  */
 import type { Database } from '../database/database.ts'
 import { isOfDamage } from '../database/failure.ts'
-import { type Fragment, identifier } from '../database/sql.ts'
+import { type Fragment, identifier, type Sql } from '../database/sql.ts'
 
 export interface DamagedIndex {
   readonly index: string
@@ -17,6 +17,14 @@ export interface IndexReport {
   readonly checked: number
   readonly damaged: readonly DamagedIndex[]
 }
+
+/** How often a page that was read was not as it had been written, since the server's statistics began. */
+export const countDamagedPages = async (sql: Sql): Promise<number> =>
+  (
+    await sql.one<{ count: number }>`
+      select coalesce(sum(checksum_failures), 0)::int as count from pg_stat_database
+      where datname is null or datname = current_database()`
+  ).count
 
 /** Of one index; it is read as a whole, and so is its table. */
 const statementTimeoutMs = 300_000
