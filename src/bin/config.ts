@@ -146,10 +146,10 @@ export const mailFolder = (config: Config): string => join(config.dataDir, 'mail
 /** Where the keys of the demo people are kept, readable by their owner alone. */
 export const demoKeysFile = (config: Config): string => join(config.dataDir, 'demo-keys.json')
 
-function portOf(text: string | undefined): number {
+function portOf(text: string | undefined, name = 'PORT'): number {
   if (text === undefined || text === '') return 8080
   const port = Number(text)
-  if (!/^\d+$/.test(text) || port > 65_535) throw new ConfigError(`PORT must be 0 to 65535, not ${text}`)
+  if (!/^\d+$/.test(text) || port > 65_535) throw new ConfigError(`${name} must be 0 to 65535, not ${text}`)
   return port
 }
 
@@ -161,13 +161,39 @@ const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'n
 /** What was given is not repeated: it may hold a password. */
 function databaseOf(text: string | undefined): string | undefined {
   if (!text) return undefined
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(withHost(text)))
+  if (!/^postgres(ql)?:\/\//.test(text))
     throw new ConfigError('DATABASE_URL must be an address that begins with postgres:// or postgresql://')
-  const { searchParams } = new URL(withHost(text))
+  const parts = URL.canParse(withHost(text)) ? new URL(withHost(text)) : undefined
+  // The driver would ask for a server whose name is the whole list, and wait for it.
+  if (hostsNamed(text, parts).some((name) => name.includes(',')))
+    throw new ConfigError('DATABASE_URL must name one host and one port, not several')
+  if (!parts || ![parts.username, parts.password, parts.pathname].every(isDecodable))
+    throw new ConfigError(
+      'DATABASE_URL cannot be read: its port is at most 65535, and what is special in an address, such as @ : / ? # and %, is written as %XX in its user, password and database',
+    )
+  const { searchParams } = parts
+  for (const port of searchParams.getAll('port')) portOf(port, 'port in DATABASE_URL')
   for (const mode of searchParams.getAll('sslmode')) oneOf('sslmode in DATABASE_URL', mode, sslModes)
   if (searchParams.get('uselibpqcompat') === 'true') return text
   // The driver takes them for the same, and says in each process, at length, that a later one will not.
   return text.replaceAll(/(?<=[?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/g, 'verify-full')
+}
+
+/** Where the address says that the server is, also one of several hosts, which is no address as others are read. */
+function hostsNamed(text: string, parts: URL | undefined): string[] {
+  // A user and a password may hold commas; where one holds a slash as it is, nobody can say where the host begins.
+  const host = /^\w+:\/\/(?:[^/?#]*@)?([^/?#@]*)(?:[/?#][^@]*)?$/.exec(text)?.[1] ?? ''
+  return [host, ...['host', 'port'].flatMap((name) => parts?.searchParams.getAll(name) ?? [])]
+}
+
+/** Whether what is written as %XX is text. A sign of percent with nothing of it behind is one itself. */
+function isDecodable(part: string): boolean {
+  try {
+    decodeURIComponent(part.replaceAll(/%(?![\da-f]{2})/gi, '%25'))
+    return true
+  } catch {
+    return false
+  }
 }
 
 function networksOf(text: string | undefined): Networks | undefined {

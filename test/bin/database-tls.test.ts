@@ -1,6 +1,6 @@
 /** A database of one's own over TLS: what its address asks for, and what is said when that cannot be had. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -67,6 +67,20 @@ test.each([
   expect(await said((socket) => socket.end(), query)).toMatch(
     `lockstep: a file that DATABASE_URL names cannot be read: ${code}: `,
   )
+})
+
+test.each([
+  ['sslrootcert', 'certificate'],
+  ['sslcert', 'certificate'],
+  ['sslkey', 'private key without a passphrase'],
+])('a file that holds something else is named at once: %s', async (name, is) => {
+  const file = join(folder, 'words.pem')
+  for (const text of ['these are words', '']) {
+    writeFileSync(file, text)
+    expect(await said((socket) => socket.end(), `sslmode=verify-full&${name}=${file}`)).toBe(
+      `lockstep: ${file}, which DATABASE_URL names by ${name}, cannot be used: there is no ${is} in it, as PEM`,
+    )
+  }
 })
 
 const made = spawnSync(

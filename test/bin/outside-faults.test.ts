@@ -227,10 +227,7 @@ test('nobody else may change what is in a data folder, whatever the mask of the 
 test.each([
   ['foo', 'DATABASE_URL must be an address that begins with postgres:// or postgresql://'],
   ['mysql://127.0.0.1/x', 'DATABASE_URL must be an address that begins with postgres:// or postgresql://'],
-  [
-    'postgres://user:password@127.0.0.1:port/x',
-    'DATABASE_URL must be an address that begins with postgres:// or postgresql://',
-  ],
+  ['postgres://user:password@127.0.0.1:port/x', 'DATABASE_URL cannot be read: its port is at most 65535'],
   [url.replace('@/', '@/no_such_'), 'the database turns us away: database "no_such_'],
 ])('DATABASE_URL=%s', async (address, says) => {
   vi.stubEnv('DATABASE_URL', address)

@@ -7,6 +7,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { checkFiles } from './address-files.ts'
 import type { Acting } from './audit-log.ts'
 import {
   CommitUnknown,
@@ -76,6 +77,7 @@ export interface Database {
  * pooler that shares sessions, and `DatabaseUnavailable` when it does not answer for half a minute.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  checkFiles(options.url)
   const opened = { before: false }
   const database = connect(options, () => opened.before)
   try {
