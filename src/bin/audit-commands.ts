@@ -6,6 +6,8 @@ import { verifyChains } from '../storage/operating/audit-chain.ts'
 import { checkIndexes } from '../storage/operating/damage.ts'
 import { auditPublicKey, headsFile, readHeads } from './audit-heads.ts'
 import { ConfigError, readConfig } from './config.ts'
+import { checkPlatform } from './database.ts'
+import { hasSecret } from './secrets.ts'
 import { type Output, readWhole, say, tool, utcOf, withPlatform } from './tool.ts'
 
 const booksLimitMs = 300_000
@@ -74,6 +76,12 @@ const verifyLog = ({ head, ...output }: Output & { head?: string }): Promise<voi
 
 function showHead(output: Output): void {
   const config = readConfig(process.env)
+  if (config.databaseUrl === undefined) checkPlatform(config.dataDir)
+  // It would be made by the question, and its key shown, by which nothing was ever signed.
+  if (!hasSecret(config))
+    throw new ConfigError(
+      `there is no secret in ${config.dataDir}: name the folder or the secret of the worker by DATA_DIR or LOCKSTEP_SECRET`,
+    )
   const publicKey = auditPublicKey(config)
   const kept = readHeads(config)
   const lines = kept?.heads.map(({ chain, seq, hash }) => `chain ${chain}: entry ${seq}, ${hash}`) ?? []

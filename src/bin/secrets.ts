@@ -84,6 +84,10 @@ const secretsFrom = ({ derive, keyRing }: Read): Secrets => ({
 /** The seed of the key that signs the heads of the audit log. */
 export const auditSeed = (config: Config): Buffer => derivation(config)('audit heads')
 
+/** Whether there is a secret already; without one the next question for it makes one. */
+export const hasSecret = ({ secret, dataDir }: Config): boolean =>
+  secret !== undefined || existsSync(join(dataDir, 'secret'))
+
 function derivation(config: Config): Derive {
   const root = config.secret ?? kept(config, 'secret', () => randomBytes(48).toString('base64url'))
   if (root.length < 32)

@@ -23,6 +23,7 @@ test.each([
   'audit',
   'audit verify',
   'audit log',
+  'audit head',
   'export GetBrokers',
   'incidents list',
   'orders waiting',
@@ -65,6 +66,13 @@ test.each(['doctor', 'restored', 'keys list --person 1'])('%s in a database that
   const errors = 'lockstep: there is no platform in the database of DATABASE_URL'
   expect(told).toMatchObject({ status: 1, errors })
   expect(await empty.db.read.one`select to_regclass('schema_migration') as made`).toEqual({ made: null })
+})
+
+test('the key of a secret that is not there is not shown: it would be a new one', async () => {
+  vi.stubEnv('DATABASE_URL', empty.url)
+  const errors = `lockstep: there is no secret in ${nowhere}: name the folder or the secret of the worker by DATA_DIR or LOCKSTEP_SECRET`
+  expect(await run('audit', 'head')).toMatchObject({ status: 1, output: '', errors })
+  expect(fs.existsSync(nowhere)).toBe(false)
 })
 
 test('a data folder that is closed to the user is not said to hold none', async () => {

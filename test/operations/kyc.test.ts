@@ -115,6 +115,15 @@ describe('what is known of a person', () => {
     ])
   })
 
+  test('takes the photo that it shows whom sends none as one that fits', async () => {
+    const UserToken = await newToken()
+    const refused = await ask('AddKYCInfo', { ...info, PhotoId1: '', UserToken }, 'westAdmin')
+    const PhotoId1 = /one that fits: ([\w+/=]+)/.exec(refused.text)?.[1]
+    expect(told(await ask('AddKYCInfo', { ...info, PhotoId1, UserToken }, 'westAdmin'))).toEqual([200])
+    const [shown] = resultsOf<object>(await ask('GetKYCInfo', { UserToken }, 'westAdmin'))
+    expect(shown).toMatchObject({ PhotoId1 })
+  })
+
   test('says nothing of what was sent empty', async () => {
     const UserToken = await newToken()
     const blanks = { PhotoId1Title: '', PhotoId2Title: '' }
