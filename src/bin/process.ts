@@ -15,6 +15,12 @@ const parentEveryMs = 250
 const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
 
 /**
+ * By these the system says that the process itself is broken. None of ours is ever called for one that comes from within:
+ * the broken step would be made again and again, and the process never end.
+ */
+const faults = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
+
+/**
  * Until `endsWith` takes over, a signal ends the process at once, as it would by itself, but by way of its exit: there a
  * server that was started beside it is told to stop, and is not left behind with nobody to stop it.
  */
@@ -50,7 +56,7 @@ export function endsWith(log: Logger, close: () => Promise<void>): void {
     {
       delay: endWithinMs,
       logger: { error: (text) => log.error(text) },
-      ...(isHeld() && { skip: [...signals] }),
+      skip: isHeld() ? [...faults, ...signals] : [...faults],
     },
     async ({ err }) => {
       isEnding = true

@@ -70,6 +70,16 @@ test('a child of start that is told twice to end ends in order', async () => {
   expect(await ended).toEqual([0, null])
 }, 30_000)
 
+test('a process that breaks dies of it: it would break again and again for ever', async () => {
+  const program = fileURLToPath(new URL('../support/ending-child.ts', import.meta.url))
+  for (const signal of ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const) {
+    const child = spawn(process.execPath, ['--import', 'tsx', program], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const ended = once(child, 'exit')
+    for await (const _ready of child.stdout) child.kill(signal)
+    expect(await ended).toEqual([null, signal])
+  }
+}, 60_000)
+
 test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
