@@ -1,5 +1,6 @@
 /** The life of one process: ends once, in order, on the first of a signal, a lost parent or a fatal error. */
 import { constants } from 'node:os'
+import { isatty } from 'node:tty'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
 import { ConfigError } from './config.ts'
@@ -32,12 +33,13 @@ const quit = (signal: NodeJS.Signals): never => process.exit(128 + constants.sig
 
 /** Whoever reads our output may have seen enough: what was begun is done to its end. */
 export function outlivesReaders(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => unheard('standard output', error))
-  process.stderr.on('error', (error: NodeJS.ErrnoException) => unheard('standard error', error))
+  const { stdout, stderr } = process
+  stdout.on('error', (error: NodeJS.ErrnoException) => unheard('standard output', stdout, error))
+  stderr.on('error', (error: NodeJS.ErrnoException) => unheard('standard error', stderr, error))
 }
 
-function unheard(name: string, error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') return
+function unheard(name: string, { isTTY }: NodeJS.WriteStream, error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE' || (isTTY && error.code === 'EIO')) return
   const fault = new ConfigError(`${name} cannot be written: ${fileWords(error)}`)
   // A process that runs on closes what it holds before it ends.
   if (process.listenerCount('uncaughtException') > 0) throw fault
@@ -46,17 +48,20 @@ function unheard(name: string, error: NodeJS.ErrnoException): void {
 }
 
 /**
- * Runs `close` when the process is told to end. A second signal ends it at once, but not a child of `start`: there it
- * is no impatience. Whoever signals all processes of a service reaches the child too, and then its parent tells it again.
+ * Runs `close` when the process is told to end. A second signal ends it at once, where it is impatience. It is none in a
+ * child of `start`: whoever signals all processes of a service reaches the child too, and then its parent tells it again;
+ * nor when a terminal is closed, of which both the system and the shell in it tell.
  */
 export function endsWith(log: Logger, close: () => Promise<void>): void {
   for (const signal of signals) process.removeListener(signal, quit)
+  const patient = isHeld() ? signals : (['SIGHUP'] as const)
+  const terminals = openTerminals()
   let isEnding = false
   const grace = closeWithGrace(
     {
       delay: endWithinMs,
       logger: { error: (text) => log.error(text) },
-      skip: isHeld() ? [...faults, ...signals] : [...faults],
+      skip: [...faults, ...patient],
     },
     async ({ err }) => {
       isEnding = true
@@ -64,16 +69,26 @@ export function endsWith(log: Logger, close: () => Promise<void>): void {
       if (err instanceof ConfigError) console.error(faultOf(err))
       else if (err) log.fatal({ err }, 'the process ends after an error')
       await close()
+      if (openTerminals().length < terminals.length) process.once('exit', vanish)
     },
   )
   const closeOnce = (): void => {
     if (!isEnding) grace.close()
   }
-  if (isHeld()) for (const signal of signals) process.on(signal, closeOnce)
+  for (const signal of patient) process.on(signal, closeOnce)
   // A child whose parent is gone has nobody left to stop it.
   process.once('disconnect', closeOnce)
   if (process.env.npm_lifecycle_event !== undefined) watchParent(closeOnce)
 }
+
+/** Which of input, output and errors are a terminal that is there. */
+const openTerminals = (): number[] => [0, 1, 2].filter((each) => isatty(each))
+
+/**
+ * At its exit Node gives a terminal back as it was, and where that was closed meanwhile it breaks, with all that it holds
+ * in a file for whoever looks into crashes.
+ */
+const vanish = (): void => void process.kill(process.pid, 'SIGKILL')
 
 /**
  * Calls when the parent is gone. A script of npm runs in a shell, which dies of the signal that npm was told to hand on

@@ -54,26 +54,52 @@ test('whoever stops npm stops the process that its shell runs', async () => {
   expect(said).toBe('ready\nclosed\n')
 }, 30_000)
 
-test('a child of start that is told twice to end ends in order', async () => {
-  const program = fileURLToPath(new URL('../support/ending-child.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', program], {
-    env: { ...process.env, LOCKSTEP_HELD: '1' },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  const ended = once(child, 'exit')
-  let said = ''
-  for await (const text of child.stdout) {
-    said += text
-    child.kill('SIGTERM')
-  }
-  expect(said).toBe('ready\nclosing\nclosed\n')
-  expect(await ended).toEqual([0, null])
-}, 30_000)
+test.each([
+  ['a child of start that is told twice to end', 'SIGTERM', { LOCKSTEP_HELD: '1' }],
+  ['a process that hears twice that its terminal is closed', 'SIGHUP', { WAITS_FOR: 'SIGHUP' }],
+] as const)(
+  '%s ends in order',
+  async (_who, signal, env) => {
+    const program = fileURLToPath(new URL('../support/ending-child.ts', import.meta.url))
+    const child = spawn(process.execPath, ['--import', 'tsx', program], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const ended = once(child, 'exit')
+    let said = ''
+    for await (const text of child.stdout) {
+      said += text
+      child.kill(signal)
+    }
+    expect(said).toBe('ready\nclosing\nclosed\n')
+    expect(await ended).toEqual([0, null])
+  },
+  30_000,
+)
+
+// The shell is told, tells the process, and writes down how it ended: 137 is without a crash.
+test.skipIf(spawnSync('script', ['--version']).status !== 0)(
+  'a process whose terminal is closed ends, and does not crash over it',
+  async () => {
+    const folder = newDataDir()
+    onTestFinished(() => removeDataDir(folder))
+    const status = join(folder, 'status')
+    const program = fileURLToPath(new URL('../support/ending-child.ts', import.meta.url))
+    const line = `"${process.execPath}" --import tsx "${program}" & child=$!
+      trap 'kill -HUP $child' HUP; wait $child; wait $child; echo $? > "${status}"`
+    const terminal = spawn('script', ['-qfc', line, '/dev/null'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    for await (const text of terminal.stdout) if (String(text).includes('ready')) terminal.kill('SIGKILL')
+    await vi.waitFor(() => expect(readFileSync(status, 'utf8')).toBe('137\n'), 20_000)
+  },
+  30_000,
+)
 
 test('a process that breaks dies of it: it would break again and again for ever', async () => {
   const program = fileURLToPath(new URL('../support/ending-child.ts', import.meta.url))
   for (const signal of ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const) {
-    const child = spawn(process.execPath, ['--import', 'tsx', program], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const child = spawn(process.execPath, ['--import', 'tsx', program], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
     const ended = once(child, 'exit')
     for await (const _ready of child.stdout) child.kill(signal)
     expect(await ended).toEqual([null, signal])
