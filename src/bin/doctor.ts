@@ -1,5 +1,5 @@
 /** What can be wrong around the platform and is not seen from inside a request. */
-import { minute, readableInstant } from '../domain/time.ts'
+import { type Instant, minute, readableInstant } from '../domain/time.ts'
 import { listUnpaidStocks, type UnpaidStock } from '../storage/actions/delistings.ts'
 import { listSilentBrokers } from '../storage/brokers/reconciliation.ts'
 import type { Database } from '../storage/database/database.ts'
@@ -24,13 +24,15 @@ export interface Finding {
 const skewMaxMs = 1_000
 /** Work that waits for this long is not done, in seconds. */
 const waitMax = 30
+/** The same of a message, which is tried again by itself, in seconds. */
+const mailWaitMax = 300
 /** Brokers are asked every minute; one that has said nothing for so long does not answer, in milliseconds. */
 const silenceMax = 5 * minute
 
 /**
- * Looks at server, disk, clocks, workers, brokers, switches, exchange rates, delistings and incidents; `now` is this
- * machine's time in epoch milliseconds, `room` the part of the data folder's disk that is left; undefined: there is no
- * such folder.
+ * Looks at server, disk, clocks, workers, brokers, switches, exchange rates, delistings, mail, webhooks and incidents;
+ * `now` is this machine's time in epoch milliseconds, `room` the part of the data folder's disk that is left; undefined:
+ * there is no such folder.
  */
 export async function examine(db: Database, now: number, room?: number): Promise<Finding[]> {
   const facts = await db.read.one<{ version: string; checksums: string; clock: number }>`
@@ -39,9 +41,9 @@ export async function examine(db: Database, now: number, room?: number): Promise
   const damaged = await countDamagedPages(db.read)
   const incidents = await countIncidents(db.read)
   const measures = await takeMeasures(db.read, now)
-  const ageOf = (job: string): number =>
-    measures.find(({ name, kind }) => name === 'job_age_seconds' && kind === job)?.value ?? 0
-  const [mirror, send] = [ageOf('mirror'), ageOf('send')]
+  const measureOf = (wanted: string, job?: string): number =>
+    measures.find(({ name, kind }) => name === wanted && (job === undefined || kind === job))?.value ?? 0
+  const [mirror, send] = [measureOf('job_age_seconds', 'mirror'), measureOf('job_age_seconds', 'send')]
   const isOn = (name: string): boolean =>
     measures.some((one) => one.name === 'switch_on' && one.kind === name && one.value === 1)
   const worker = await sinceAnyWorker(db.read)
@@ -69,6 +71,7 @@ export async function examine(db: Database, now: number, room?: number): Promise
     { name: 'rates', ok: unrated.length === 0, says: ratesOf(unrated) },
     // What is paid may be known after months only.
     { name: 'delistings', ok: true, says: unpaidOf(unpaid) },
+    ...told(now, measureOf('mail_age_seconds'), measureOf('webhooks_given_up')),
     { name: 'incidents', ok: incidents === 0, says: `${incidents} to look at (incidents list)` },
   ]
 }
@@ -128,6 +131,23 @@ function unpaidOf(unpaid: readonly UnpaidStock[]): string {
   const named = unpaid.map(({ symbol, lastTradingDay }) => `${symbol} of ${lastTradingDay}`)
   return `held and not paid until its settlement value is entered: ${named.join(', ')}`
 }
+
+/** What people and sites are told. One address that takes no mail is no fault of the platform's, and is tried for ever. */
+const told = (now: Instant, mailSeconds: number, givenUp: number): Finding[] => [
+  {
+    name: 'mail',
+    ok: true,
+    says:
+      mailSeconds > mailWaitMax
+        ? `a message of ${readableInstant(now - mailSeconds * 1000)} is not sent yet, the worker's log says why`
+        : 'nothing waits for longer than 5 minutes',
+  },
+  {
+    name: 'webhooks',
+    ok: givenUp === 0,
+    says: givenUp === 0 ? 'none is given up' : `not tried any more: ${givenUp} (webhooks list says whose)`,
+  },
+]
 
 function lastSeen(seconds: number | null): string {
   if (seconds === null) return 'there never was one'

@@ -88,8 +88,18 @@ async function lastWord(ending: AbortSignal | undefined, answered: AbortSignal):
   await pause(lastWordMs, answered)
 }
 
-/** Codes of the program and of the server it spoke to: what they say in words may hold the address, or the message. */
+/**
+ * Codes of the program, of what broke below it and of the server it spoke to: what they say in words may hold the address,
+ * or the message.
+ */
 function reasonOf(error: unknown): string {
-  const { name, code = name, responseCode } = error as Error & { code?: string; responseCode?: number }
-  return responseCode === undefined ? code : `${code} ${responseCode}`
+  const { name, code = name, originalCode, responseCode } = error as Error & Partial<MailCodes>
+  return [code, originalCode, responseCode].filter((one) => one !== undefined).join(' ')
+}
+
+/** A name that is not known, a certificate that is over and a server that is not there are one `code` and three others. */
+interface MailCodes {
+  readonly code: string
+  readonly originalCode: string
+  readonly responseCode: number
 }

@@ -2,8 +2,10 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
 import { examine } from '../../src/bin/doctor.ts'
+import { readableInstant } from '../../src/domain/time.ts'
 import { BrokerUnreachable } from '../../src/execution/brokers/broker.ts'
 import { reconciliationStep } from '../../src/execution/reports/reconciliation.ts'
+import { insertMail } from '../../src/storage/people/mail.ts'
 import { claimLease } from '../../src/storage/work/leases.ts'
 import { setSwitch } from '../../src/storage/work/switches.ts'
 import { makeAccountWorld } from '../execution/account-world.ts'
@@ -128,4 +130,41 @@ test('of pages that are not as they were written', async () => {
       }),
     5_000,
   )
+
+test('of a message that no server takes, without calling that a fault', async () => {
+  const now = world.clock.time
+  const facts = { firstName: 'Ann', siteName: 'West', seed: 'abc' }
+  await insertMail(db.write, { kind: 'confirm-email', address: 'ann@example.com', facts }, now)
+  world.clock.time += 300_000
+  expect(await finding('mail')).toEqual({
+    name: 'mail',
+    ok: true,
+    says: 'nothing waits for longer than 5 minutes',
+  })
+  world.clock.time += 1
+  expect(await finding('mail')).toEqual({
+    name: 'mail',
+    ok: true,
+    says: `a message of ${readableInstant(now)} is not sent yet, the worker's log says why`,
+  })
+})
+
+test('of what a site was never told', async () => {
+  expect(await finding('webhooks')).toEqual({ name: 'webhooks', ok: true, says: 'none is given up' })
+  await db.write.run`
+    with endpoint as (
+      insert into webhook_endpoint (site_id, url, event_types, created_at)
+      select min(id), 'https://example.com/', '{approval.completed}', now() from site returning id
+    ), request as (
+      insert into approval_request (id, account_id, strategy_id, action, status, choices, created_at, expires_at,
+        ended_at, announced_at)
+      select gen_random_uuid(), account_id, strategy_id, 'stop', 'Completed', '{}', now(), now(), now(), now()
+      from setup order by id limit 1 returning id)
+    insert into webhook_delivery (endpoint_id, approval_request_id, event_type, body, created_at)
+    select endpoint.id, request.id, 'approval.completed', '{}', now() from endpoint, request`
+  expect(await finding('webhooks')).toEqual({
+    name: 'webhooks',
+    ok: false,
+    says: 'not tried any more: 1 (webhooks list says whose)',
+  })
 })

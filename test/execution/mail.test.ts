@@ -44,6 +44,7 @@ test('a message that waits behind a slow one is left to other workers', async ()
 test.each([
   [{ code: 'EENVELOPE', responseCode: 550 }, 'EENVELOPE 550'],
   [{ code: 'ESOCKET' }, 'ESOCKET'],
+  [{ code: 'ESOCKET', originalCode: 'CERT_HAS_EXPIRED' }, 'ESOCKET CERT_HAS_EXPIRED'],
   [{}, 'Error'],
 ])('the log says why a message was not taken, without its address: %o', async (facts, reason) => {
   await write('Ann')
