@@ -130,6 +130,7 @@ test('of pages that are not as they were written', async () => {
       }),
     5_000,
   )
+})
 
 test('of a message that no server takes, without calling that a fault', async () => {
   const now = world.clock.time
