@@ -133,6 +133,24 @@ describe('the fee on gains', () => {
     expect(standing).toEqual([{ status: 'ended', failures: 5 }])
   })
 
+  test('of an earlier term that is still to be tried again is asked for after the last one too', async () => {
+    await follow(customer, 'U1')
+    await trade('1', 100)
+    await quote(120)
+    await door('/payment-methods', [{ personId: customer.personId, declines: 'card expired' }])
+    await passTo(30)
+    // As a provider leaves it who answers weeks later.
+    await db.write.run`update charge set next_try_at = next_try_at + interval '30 days' where status = 'due'`
+    await stop('U1', true)
+    await passTo(60)
+    expect(await db.read.rows`select status from subscription`).toEqual([{ status: 'ended' }])
+    expect(await charges('performance')).toMatchObject([{ amount: 40_000, status: 'due' }])
+    await door('/payment-methods', [{ personId: customer.personId }])
+    await passTo(61)
+    expect(await charges('performance')).toMatchObject([{ amount: 40_000, status: 'paid' }])
+    await audit()
+  })
+
   test('is none of what positions gain that were left open at the stop, once that is settled', async () => {
     await follow(customer, 'U1')
     await trade('1', 100)

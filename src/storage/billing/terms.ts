@@ -64,8 +64,8 @@ export interface EndedTerm {
 }
 
 /**
- * Ends subscriptions with their terms; what they still owe is not asked for any more. What is being asked for waits for
- * its answer: it may have been paid.
+ * Ends subscriptions with their terms; what they still owe is not asked for any more, but for fees on what was gained.
+ * What is being asked for waits for its answer: it may have been paid.
  */
 export async function endTerms(tx: Transaction, ended: readonly EndedTerm[]): Promise<void> {
   if (ended.length === 0) return
@@ -77,7 +77,8 @@ export async function endTerms(tx: Transaction, ended: readonly EndedTerm[]): Pr
     where subscription.id = done.id`
   await tx.run`
     update charge set status = 'failed', next_try_at = null, failed_at = coalesce(failed_at, next_try_at)
-    where subscription_id = any(${ids}::bigint[]) and status = 'due' and claimed_until is null`
+    where subscription_id = any(${ids}::bigint[]) and status = 'due' and purpose <> 'performance'
+      and claimed_until is null`
 }
 
 export interface RenewedTerm {
