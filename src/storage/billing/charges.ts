@@ -23,7 +23,10 @@ export interface NewCharge {
   plan?: { readonly id: number; readonly price: bigint }
 }
 
-/** Asks for payments; what was asked for already, and what costs nothing, is left out. Answers the new ids. */
+/**
+ * Asks for payments; what was asked for already, and what costs nothing, is left out. Answers the new ids, which rise in
+ * the order given: of what is paid at one moment the last one is the latest.
+ */
 export async function insertCharges(sql: Sql, charges: readonly NewCharge[]): Promise<number[]> {
   const priced = charges.filter(({ price }) => price.base + price.markup > 0n)
   if (priced.length === 0) return []
@@ -40,9 +43,10 @@ export async function insertCharges(sql: Sql, charges: readonly NewCharge[]): Pr
       ${priced.map(({ price }) => price.markup)}::bigint[], ${column('provider')}::text[],
       ${times('dueAt')}::timestamptz[], ${priced.map(({ plan }) => plan?.id)}::bigint[],
       ${priced.map(({ plan }) => plan?.price)}::bigint[])
-      asked (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, provider, due_at,
-        plan_id, plan_price)
+      with ordinality asked (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, provider,
+        due_at, plan_id, plan_price, place)
     join subscription on subscription.id = asked.subscription_id
+    order by asked.place
     on conflict (subscription_id, purpose, period_started_at) do nothing
     returning id`
   return rows.map(({ id }) => id)
