@@ -3,9 +3,12 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { assembleWork } from '../../src/execution/assembly.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
+import { payDividend } from '../../src/execution/orders/dividends.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
+import { claimAction, settleAction } from '../../src/storage/actions/corporate-actions.ts'
 import { silentLog } from '../support/database-server.ts'
 import { call, faultsOf, resultsOf } from '../support/http.ts'
+import { untilWaiting } from '../support/locks.ts'
 import { testPlatform } from '../support/platform.ts'
 import { addOwner } from './owner.ts'
 
@@ -21,6 +24,7 @@ const { ctx } = assembleWork({
   environment: 'T',
 })
 let key = ''
+let strategyId = 0
 
 /** A strategy that holds a hundred at 100. */
 beforeEach(async () => {
@@ -31,24 +35,31 @@ beforeEach(async () => {
   ])
   await door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100 }])
   const owner = await addOwner(platform.url)
-  const { StrategyId } = owner
   key = owner.key
+  strategyId = owner.StrategyId
+  await buy('AAPL', 'stock', 100)
+})
+
+async function buy(FullSymbol: string, SymbolType: string, OrderQuantity: number): Promise<void> {
+  const PlatformSymbol = { FullSymbol, SymbolType }
   const Order = {
-    StrategyId,
+    StrategyId: strategyId,
     OrderType: '1',
     Side: '1',
-    OrderQuantity: 100,
+    OrderQuantity,
     TIF: '0',
-    PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock' },
+    PlatformSymbol,
   }
-  await call(platform.url, '/gen/Strategies/NewStrategyOrder', { key, body: { Order } })
-})
+  const answer = await call(platform.url, '/gen/Strategies/NewStrategyOrder', { key, body: { Order } })
+  expect(answer.status).toBe(200)
+}
 
 const state = () =>
   platform.db.read.one<{ cash: string; quantity: string; avgPx: string; adjustments: number }>`
     select trim_scale(s.cash)::text as cash, trim_scale(p.quantity)::text as quantity,
       trim_scale(p.avg_px)::text as "avgPx", (select count(*)::int from position_adjustment) as adjustments
-    from strategy s join position p on p.strategy_id = s.id`
+    from strategy s join position p on p.strategy_id = s.id join instrument i on i.id = p.instrument_id
+    where i.symbol = 'AAPL'`
 const dividend = { kind: 'dividend', symbol: 'AAPL', date: '2024-03-13', amount: 0.5 }
 const split = { kind: 'split', symbol: 'AAPL', date: '2024-03-13', new: 2, old: 1 }
 
@@ -80,6 +91,29 @@ test('entered twice, run twice and by two workers at once, everything happens on
   expect(await bookActions(ctx)).toBe(0)
   expect(await state()).toEqual({ cash: '90050', quantity: '200', avgPx: '50', adjustments: 2 })
   expect((await door('/audit')).json).toEqual({ violations: [] })
+})
+
+test('what a contract delivers gets the dividend of the day after, also from a worker that waited for another', async () => {
+  const call90 = { symbol: 'AAPL2413C90', underlying: 'AAPL', putOrCall: 1, strike: 90, expiry: '2024-03-13' }
+  await door('/instruments', [{ ...call90, securityType: 'OPT', pointValue: 100, settlement: 'physical' }])
+  await door('/quotes', [{ symbol: 'AAPL2413C90', bid: 12, ask: 12 }])
+  await buy('AAPL2413C90', 'option', 1)
+  await door('/corporate-actions', [dividend, { ...dividend, date: '2024-03-14' }])
+  const now = Date.parse('2024-03-14T14:00:00Z')
+  const late = { ...ctx, clock: { now: () => now } }
+  let waiting: Promise<number> | undefined
+  await platform.db.transaction(async (tx) => {
+    const first = await claimAction(tx, now)
+    if (!first) throw new Error('nothing is due')
+    waiting = bookActions(late)
+    await untilWaiting(platform.db.read)
+    await payDividend(tx, first)
+    await settleAction(tx, first.id, now)
+  })
+  await waiting
+  await bookActions(late)
+  // 100 were bought at 100 and a call at 12; of 0.5 a share 50 are paid, 100 taken at 90, and 100 paid.
+  expect(await state()).toMatchObject({ cash: '79950', quantity: '200' })
 })
 
 test('a second import counts what it knew', async () => {

@@ -33,6 +33,8 @@ const bookNext = (ctx: WorkContext): Promise<number | undefined> =>
     if ((ending ?? now + 1) <= Math.min(opening ?? now, now)) return endNext(ctx, tx)
     const action = await claimAction(tx, now)
     if (!action) return undefined
+    // Another worker may have booked what came first while we waited for it: a contract may end between that and this.
+    if (((await findNextEnd(tx)) ?? now + 1) <= action.at) return 0
     const books =
       action.kind === 'dividend' ? await payDividend(tx, action) : await bookSplit(ctx, tx, action)
     return books + (await settleAction(tx, action.id, now))
