@@ -40,7 +40,12 @@ beforeEach(async () => {
   await buy('AAPL', 'stock', 100)
 })
 
-async function buy(FullSymbol: string, SymbolType: string, OrderQuantity: number): Promise<void> {
+async function buy(
+  FullSymbol: string,
+  SymbolType: string,
+  OrderQuantity: number,
+  more: object = {},
+): Promise<void> {
   const PlatformSymbol = { FullSymbol, SymbolType }
   const Order = {
     StrategyId: strategyId,
@@ -49,6 +54,7 @@ async function buy(FullSymbol: string, SymbolType: string, OrderQuantity: number
     OrderQuantity,
     TIF: '0',
     PlatformSymbol,
+    ...more,
   }
   const answer = await call(platform.url, '/gen/Strategies/NewStrategyOrder', { key, body: { Order } })
   expect(answer.status).toBe(200)
@@ -114,6 +120,22 @@ test('what a contract delivers gets the dividend of the day after, also from a w
   await bookActions(late)
   // 100 were bought at 100 and a call at 12; of 0.5 a share 50 are paid, 100 taken at 90, and 100 paid.
   expect(await state()).toMatchObject({ cash: '79950', quantity: '200' })
+})
+
+test('an order that ended before a split is as it was, and one that was released before it is not, also where both are noticed late', async () => {
+  const limited = { OrderType: '2', Limit: 50, TIF: '0' }
+  await buy('AAPL', 'stock', 10, limited)
+  await buy('AAPL', 'stock', 10, { ...limited, TIF: '1', ParkedUntilDate: '2024-03-12T16:00:00Z' })
+  await door('/corporate-actions', [split])
+  const late = { ...ctx, clock: { now: () => Date.parse('2024-03-14T14:00:00Z') } }
+  await bookActions(late)
+  const told = await platform.db.read.rows`
+    select status, trim_scale(order_qty)::text as quantity, trim_scale(limit_px)::text as limit, is_held as "isHeld"
+    from signal where limit_px is not null order by id`
+  expect(told).toEqual([
+    { status: 'C', quantity: '10', limit: '50', isHeld: false },
+    { status: '0', quantity: '20', limit: '25', isHeld: false },
+  ])
 })
 
 test('a second import counts what it knew', async () => {

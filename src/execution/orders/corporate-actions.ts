@@ -17,13 +17,36 @@ import type { Step, WorkContext } from '../context.ts'
 import { inRounds } from '../rounds.ts'
 import { endNext } from './contract-ends.ts'
 import { payDividend } from './dividends.ts'
+import { expireSignals, releaseSignals } from './expiries.ts'
 import { bookSplit } from './splits.ts'
 
 /** A holder of very many books may take its time: the statements are few and long. */
 const patience = { statementTimeoutMs: 60_000 }
 
 /** Books every action that has taken effect and every end that has come; answers how many rows moved. */
-export const bookActions = (ctx: WorkContext): Promise<number> => inRounds(ctx, () => bookNext(ctx))
+export const bookActions = (ctx: WorkContext): Promise<number> =>
+  inRounds(ctx, async () => {
+    const moved = await actBefore(ctx, await findNext(ctx))
+    const booked = await bookNext(ctx)
+    return booked === undefined ? undefined : moved + booked
+  })
+
+/** When the next action or end of a contract is, due or not. */
+const findNext = async ({ db: { read } }: WorkContext): Promise<Instant> =>
+  Math.min(
+    (await findNextAction(read)) ?? Number.POSITIVE_INFINITY,
+    (await findNextEnd(read)) ?? Number.POSITIVE_INFINITY,
+  )
+
+/**
+ * Where it is noticed late: orders that ended, or were released, before it. A split is nothing to an order that had ended,
+ * and one that was to work before an expiry met what was held then.
+ */
+async function actBefore(ctx: WorkContext, next: Instant): Promise<number> {
+  if (next > ctx.clock.now()) return 0
+  const then = { ...ctx, clock: { now: () => next - 1 } }
+  return (await expireSignals(then)) + (await releaseSignals(then))
+}
 
 /** What comes first, an action or the end of a contract; undefined when nothing is due. */
 const bookNext = (ctx: WorkContext): Promise<number | undefined> =>
