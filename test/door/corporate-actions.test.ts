@@ -1,5 +1,5 @@
 /** Dividends and splits through the door: what is refused, and that nothing is booked twice. */
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { assembleWork } from '../../src/execution/assembly.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
@@ -99,14 +99,11 @@ test('entered twice, run twice and by two workers at once, everything happens on
   expect((await door('/audit')).json).toEqual({ violations: [] })
 })
 
-test('what a contract delivers gets the dividend of the day after, also from a worker that waited for another', async () => {
-  const call90 = { symbol: 'AAPL2413C90', underlying: 'AAPL', putOrCall: 1, strike: 90, expiry: '2024-03-13' }
-  await door('/instruments', [{ ...call90, securityType: 'OPT', pointValue: 100, settlement: 'physical' }])
-  await door('/quotes', [{ symbol: 'AAPL2413C90', bid: 12, ask: 12 }])
-  await buy('AAPL2413C90', 'option', 1)
-  await door('/corporate-actions', [dividend, { ...dividend, date: '2024-03-14' }])
-  const now = Date.parse('2024-03-14T14:00:00Z')
-  const late = { ...ctx, clock: { now: () => now } }
+const late = { ...ctx, clock: { now: () => Date.parse('2024-03-14T14:00:00Z') } }
+
+/** Books what is due by a worker that finds another one at the first dividend. */
+async function bookBesideAnother(): Promise<void> {
+  const now = late.clock.now()
   let waiting: Promise<number> | undefined
   await platform.db.transaction(async (tx) => {
     const first = await claimAction(tx, now)
@@ -117,25 +114,81 @@ test('what a contract delivers gets the dividend of the day after, also from a w
     await settleAction(tx, first.id, now)
   })
   await waiting
-  await bookActions(late)
+}
+
+const limited = { OrderType: '2', Limit: 50, TIF: '0' }
+
+/** What became of limited orders, the oldest first. */
+const limits = () => platform.db.read.rows<{
+  status: string
+  quantity: string
+  limit: string
+  isHeld: boolean
+}>`
+  select status, trim_scale(order_qty)::text as quantity, trim_scale(limit_px)::text as limit, is_held as "isHeld"
+  from signal where limit_px is not null order by id`
+
+test('what a contract delivers gets the dividend of the day after, also from a worker that waited for another', async () => {
+  const call90 = { symbol: 'AAPL2413C90', underlying: 'AAPL', putOrCall: 1, strike: 90, expiry: '2024-03-13' }
+  await door('/instruments', [{ ...call90, securityType: 'OPT', pointValue: 100, settlement: 'physical' }])
+  await door('/quotes', [{ symbol: 'AAPL2413C90', bid: 12, ask: 12 }])
+  await buy('AAPL2413C90', 'option', 1)
+  await door('/corporate-actions', [dividend, { ...dividend, date: '2024-03-14' }])
+  await bookBesideAnother()
   // 100 were bought at 100 and a call at 12; of 0.5 a share 50 are paid, 100 taken at 90, and 100 paid.
   expect(await state()).toMatchObject({ cash: '79950', quantity: '200' })
 })
 
 test('an order that ended before a split is as it was, and one that was released before it is not, also where both are noticed late', async () => {
-  const limited = { OrderType: '2', Limit: 50, TIF: '0' }
   await buy('AAPL', 'stock', 10, limited)
   await buy('AAPL', 'stock', 10, { ...limited, TIF: '1', ParkedUntilDate: '2024-03-12T16:00:00Z' })
   await door('/corporate-actions', [split])
-  const late = { ...ctx, clock: { now: () => Date.parse('2024-03-14T14:00:00Z') } }
   await bookActions(late)
-  const told = await platform.db.read.rows`
-    select status, trim_scale(order_qty)::text as quantity, trim_scale(limit_px)::text as limit, is_held as "isHeld"
-    from signal where limit_px is not null order by id`
-  expect(told).toEqual([
+  expect(await limits()).toEqual([
     { status: 'C', quantity: '10', limit: '50', isHeld: false },
     { status: '0', quantity: '20', limit: '25', isHeld: false },
   ])
+})
+
+test('an order that ended between two actions is as it was, also for a worker that waited for another', async () => {
+  await buy('AAPL', 'stock', 10, limited)
+  // It ends with the session before the split.
+  await platform.db.write.run`
+    update signal set expires_at = '2024-03-13T20:00:00Z' where limit_px is not null`
+  await door('/corporate-actions', [dividend, { ...split, date: '2024-03-14' }])
+  await bookBesideAnother()
+  expect(await state()).toMatchObject({ quantity: '200' })
+  expect(await limits()).toMatchObject([{ status: 'C', quantity: '10', limit: '50' }])
+})
+
+test('of many orders that ended before a split each is as it was', async () => {
+  await door('/instruments', [{ symbol: 'MSFT', securityType: 'CS' }])
+  await buy('MSFT', 'stock', 10, limited)
+  await buy('AAPL', 'stock', 10, limited)
+  // More than one round ends, and those of the other stock first.
+  await platform.db.transaction((tx) =>
+    tx.script(`
+      create temp table many on commit drop as select s.* from signal s join instrument i on i.id = s.instrument_id
+        where i.symbol = 'MSFT';
+      update signal set expires_at = expires_at + interval '1 second' from instrument i
+        where i.id = instrument_id and i.symbol = 'AAPL';
+      insert into signal overriding user value select many.* from many, generate_series(1, 1000)`),
+  )
+  await door('/corporate-actions', [split])
+  await bookActions(late)
+  expect((await limits()).filter(({ status }) => status !== 'C')).toEqual([])
+  expect((await limits())[1]).toMatchObject({ quantity: '10', limit: '50' })
+})
+
+test('an order that cannot be ended keeps no action of others waiting', async () => {
+  await door('/instruments', [{ symbol: 'MSFT', securityType: 'CS' }])
+  await buy('MSFT', 'stock', 10, limited)
+  await door('/corporate-actions', [split])
+  const { db } = platform
+  await db.transaction((tx) => tx.script("alter table signal add constraint endless check (status <> 'C')"))
+  onTestFinished(() => db.transaction((tx) => tx.script('alter table signal drop constraint endless')))
+  await bookActions(late)
+  expect(await state()).toMatchObject({ quantity: '200' })
 })
 
 test('a second import counts what it knew', async () => {

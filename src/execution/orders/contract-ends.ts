@@ -43,11 +43,11 @@ import { loadWholeBooks, saveBooks, seeLeverage } from './books.ts'
 import { type InternalBook, type InternalTrade, marketClose, tradeInternally } from './internal-orders.ts'
 import { tradesOfToday } from './late-deliveries.ts'
 
-/** The contract that ends next; answers how many books it changed, undefined when none is due. */
-export async function endNext(ctx: WorkContext, tx: Transaction): Promise<number | undefined> {
+/** The contract that ends next, not later than at `by`; answers how many books it changed. */
+export async function endNext(ctx: WorkContext, tx: Transaction, by: Instant): Promise<number> {
   const now = ctx.clock.now()
-  const contract = await claimEnding(tx, now)
-  if (!contract) return undefined
+  const contract = await claimEnding(tx, by)
+  if (!contract) return 0
   const end = endOfTrading(contract)
   const cutoff = cutoffOf(contract)
   if (end === null) return postponeEnd(tx, contract.id, null, now)

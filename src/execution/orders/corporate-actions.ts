@@ -14,6 +14,7 @@ import {
 } from '../../storage/actions/corporate-actions.ts'
 import { type Fragment, fragment } from '../../storage/database/sql.ts'
 import type { Step, WorkContext } from '../context.ts'
+import { despiteSome } from '../isolation.ts'
 import { inRounds } from '../rounds.ts'
 import { endNext } from './contract-ends.ts'
 import { payDividend } from './dividends.ts'
@@ -26,9 +27,11 @@ const patience = { statementTimeoutMs: 60_000 }
 /** Books every action that has taken effect and every end that has come; answers how many rows moved. */
 export const bookActions = (ctx: WorkContext): Promise<number> =>
   inRounds(ctx, async () => {
-    const moved = await actBefore(ctx, await findNext(ctx))
-    const booked = await bookNext(ctx)
-    return booked === undefined ? undefined : moved + booked
+    const next = await findNext(ctx)
+    if (next > ctx.clock.now()) return undefined
+    const moved = await actBefore(ctx, next)
+    // A round moves only so many orders: more may have ended before.
+    return moved > 0 ? moved : bookNext(ctx, next)
   })
 
 /** When the next action or end of a contract is, due or not. */
@@ -40,27 +43,27 @@ const findNext = async ({ db: { read } }: WorkContext): Promise<Instant> =>
 
 /**
  * Where it is noticed late: orders that ended, or were released, before it. A split is nothing to an order that had ended,
- * and one that was to work before an expiry met what was held then.
+ * and one that was to work before an expiry met what was held then. All others wait for none that cannot be moved.
  */
 async function actBefore(ctx: WorkContext, next: Instant): Promise<number> {
-  if (next > ctx.clock.now()) return 0
   const then = { ...ctx, clock: { now: () => next - 1 } }
-  return (await expireSignals(then)) + (await releaseSignals(then))
+  const ended = await despiteSome(ctx, expireSignals(then))
+  return ended + (await despiteSome(ctx, releaseSignals(then)))
 }
 
-/** What comes first, an action or the end of a contract; undefined when nothing is due. */
-const bookNext = (ctx: WorkContext): Promise<number | undefined> =>
+/**
+ * What comes `next`, an action or, before those of its moment, the end of a contract. Nothing later, where another worker
+ * has booked that while we waited for it: of orders and contracts some may end in between.
+ */
+const bookNext = (ctx: WorkContext, next: Instant): Promise<number> =>
   ctx.db.transaction(async (tx) => {
-    const now = ctx.clock.now()
-    const [opening, ending] = [await findNextAction(tx), await findNextEnd(tx)]
-    if ((ending ?? now + 1) <= Math.min(opening ?? now, now)) return endNext(ctx, tx)
-    const action = await claimAction(tx, now)
-    if (!action) return undefined
-    // Another worker may have booked what came first while we waited for it: a contract may end between that and this.
-    if (((await findNextEnd(tx)) ?? now + 1) <= action.at) return 0
+    const ending = await findNextEnd(tx)
+    if (ending !== undefined && ending <= next) return endNext(ctx, tx, next)
+    const action = await claimAction(tx, next)
+    if (!action) return 0
     const books =
       action.kind === 'dividend' ? await payDividend(tx, action) : await bookSplit(ctx, tx, action)
-    return books + (await settleAction(tx, action.id, now))
+    return books + (await settleAction(tx, action.id, ctx.clock.now()))
   }, patience)
 
 /** True while an action or the end of a contract is due. */

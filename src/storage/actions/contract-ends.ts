@@ -48,14 +48,14 @@ export async function findNextEnd(sql: Sql): Promise<Instant | undefined> {
 }
 
 /**
- * The contract whose end comes first, claimed. Its row is locked behind those of its holders: who has one of theirs
+ * The contract whose end comes first, and not later than at `by`, claimed. Its row is locked behind those of its holders: who has one of theirs
  * writes rows that name the contract, and would wait for its end while that waits for him. The lock keeps such rows out,
  * so that what is booked beside the end is seen by it or finds it ended.
  */
-export async function claimEnding(tx: Transaction, now: Instant): Promise<EndingRow | undefined> {
+export async function claimEnding(tx: Transaction, by: Instant): Promise<EndingRow | undefined> {
   const next = await tx.maybe<{ id: number; underlyingId: number | null }>`
     select i.id, u.id as "underlyingId" ${endingTables}
-    where ${hasCome(fragment`i.due_at`, now)} order by i.due_at, i.id limit 1`
+    where ${hasCome(fragment`i.due_at`, by)} order by i.due_at, i.id limit 1`
   if (!next) return undefined
   await lockMarks(tx, [next.id, next.underlyingId ?? next.id])
   await lockHolders(tx, [next.id])
@@ -65,7 +65,7 @@ export async function claimEnding(tx: Transaction, now: Instant): Promise<Ending
       i.expiry, i.root, u.id as "underlyingId",
       case when u.last_trading_day < i.last_trading_day then u.last_trading_day end as "underlyingEnd", i.put_or_call as "putOrCall", i.strike, i.point_value as "pointValue",
       i.settlement, i.due_at as "dueAt", i.ended_at as "endedAt" ${endingTables}
-    where i.id = ${next.id}::bigint and i.due_at <= ${instant(now)}::timestamptz for update of i`
+    where i.id = ${next.id}::bigint and i.due_at <= ${instant(by)}::timestamptz for update of i`
 }
 
 /** Whether another option on the underlying has ended by this moment and is still to be settled. */

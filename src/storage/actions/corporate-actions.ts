@@ -150,14 +150,14 @@ export interface DueAction {
   readonly isLate: boolean
 }
 
-/** The earliest action that has taken effect, claimed; at one moment dividends come before splits. */
-export const claimAction = (tx: Transaction, now: Instant): Promise<DueAction | undefined> =>
+/** The earliest action that took effect by then, claimed; at one moment dividends come before splits. */
+export const claimAction = (tx: Transaction, by: Instant): Promise<DueAction | undefined> =>
   tx.maybe<DueAction>`
     select a.id, a.instrument_id as "instrumentId", i.symbol, i.currency, a.kind, a.amount,
       a.new_units as "newUnits", a.old_units as "oldUnits", a.takes_effect_at as at,
       a.imported_at >= a.takes_effect_at as "isLate"
     from corporate_action a join instrument i on i.id = a.instrument_id
-    where a.booked_at is null and ${hasCome(fragment`a.takes_effect_at`, now)}
+    where a.booked_at is null and ${hasCome(fragment`a.takes_effect_at`, by)}
     order by a.takes_effect_at, a.kind, a.id limit 1 for update of a`
 
 /** Notes that the action is booked, in the transaction that books it. */
