@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { listAuditEntries } from '../storage/database/audit-log.ts'
 import { auditViolations } from '../storage/operating/audit.ts'
 import { verifyChains } from '../storage/operating/audit-chain.ts'
-import { checkIndexes } from '../storage/operating/damage.ts'
+import { checkIndexes, type IndexReport } from '../storage/operating/damage.ts'
 import { auditPublicKey, headsFile, readHeads } from './audit-heads.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { checkPlatform } from './database.ts'
@@ -11,6 +11,8 @@ import { hasSecret } from './secrets.ts'
 import { type Output, readWhole, say, tool, utcOf, withPlatform } from './tool.ts'
 
 const booksLimitMs = 300_000
+/** Of one index. Somebody waits for the answer, and may end that. */
+const indexLimitMs = 3_600_000
 
 /** Adds audit with verify, head and log. */
 export function addAuditCommands(program: Command): void {
@@ -44,19 +46,24 @@ const checkBooks = (output: Output): Promise<void> =>
       readOnly: true,
       statementTimeoutMs: booksLimitMs,
     })
-    const indexes = await checkIndexes(db)
-    const damaged = indexes?.damaged ?? []
+    const indexes = await checkIndexes(db, { limitMs: indexLimitMs })
     const lines = [
       ...violations.map(({ rule, detail }) => `${rule}: ${JSON.stringify(detail)}`),
-      ...damaged.map(({ index, says }) => `the index ${index} is damaged: ${says}`),
+      ...(indexes?.damaged ?? []).map(({ index, says }) => `the index ${index} is damaged: ${says}`),
     ]
-    const sound =
-      indexes === undefined
-        ? 'Every book adds up. The indexes were not checked: that takes a superuser, or amcheck installed by one.'
-        : `Every book adds up, and ${indexes.checked} indexes lead to all of their rows.`
+    const sound = `Every book adds up${indexWords(indexes)}`
     say(output, { violations, indexes: indexes ?? null }, lines.length === 0 ? sound : lines)
     if (lines.length > 0) process.exitCode = 1
   })
+
+/** What was seen of indexes of which none is damaged. */
+function indexWords(indexes: IndexReport | undefined): string {
+  if (indexes === undefined)
+    return '. The indexes were not checked: that takes a superuser, or amcheck installed by one.'
+  const { checked, unread } = indexes
+  const sound = `, and ${checked} indexes lead to all of their rows.`
+  return unread.length === 0 ? sound : `${sound} These took too long to be checked: ${unread.join(', ')}.`
+}
 
 const verifyLog = ({ head, ...output }: Output & { head?: string }): Promise<void> =>
   withPlatform(async (db, config) => {

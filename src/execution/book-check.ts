@@ -4,6 +4,7 @@
  * worker at a time.
  */
 import { minute } from '../domain/time.ts'
+import { untilEnding } from '../storage/database/cut-short.ts'
 import type { Transaction } from '../storage/database/sql.ts'
 import { auditViolations, type Violation } from '../storage/operating/audit.ts'
 import type { Step, WorkContext } from './context.ts'
@@ -48,14 +49,7 @@ async function check(ctx: WorkContext): Promise<void> {
 
 /** Undefined while another worker asks. What takes longer than an end may is cut off when this one ends. */
 async function ask({ db, ending }: WorkContext, tx: Transaction): Promise<Violation[] | undefined> {
-  const { mine, pid } = await tx.one<{ mine: boolean; pid: number }>`
-    select pg_try_advisory_xact_lock(${checkingLock}::bigint) as mine, pg_backend_pid() as pid`
-  if (!mine || ending?.aborted) return undefined
-  const cut = () => void db.write.run`select pg_cancel_backend(${pid}::int)`.catch(() => undefined)
-  ending?.addEventListener('abort', cut)
-  try {
-    return await auditViolations(tx)
-  } finally {
-    ending?.removeEventListener('abort', cut)
-  }
+  const { mine } = await tx.one<{ mine: boolean }>`
+    select pg_try_advisory_xact_lock(${checkingLock}::bigint) as mine`
+  return mine ? untilEnding(db, tx, ending, () => auditViolations(tx)) : undefined
 }

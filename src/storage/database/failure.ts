@@ -80,6 +80,12 @@ function stateOf(error: unknown): string {
 export const isOfDamage = (error: unknown): error is pg.DatabaseError =>
   error instanceof pg.DatabaseError && /^XX00[12]$/.test(error.code ?? '')
 
+/** Whether a statement took longer than it may, or somebody has called it off. */
+export const isCutOff = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable &&
+  error.cause instanceof pg.DatabaseError &&
+  error.cause.code === '57014'
+
 /** The name of the constraint that a statement violated (unique, check, foreign key, not null), if any. */
 export function violatedConstraint(error: unknown): string | undefined {
   if (!(error instanceof pg.DatabaseError) || !error.code?.startsWith('23')) return undefined

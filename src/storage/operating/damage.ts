@@ -3,9 +3,10 @@
  * amcheck: one that is out of order, as after an upgrade of what sorts text, or that lost a row lets a unique key be used
  * twice and hides what is there. No rule about the rows can tell.
  */
+import { untilEnding } from '../database/cut-short.ts'
 import type { Database } from '../database/database.ts'
-import { isOfDamage } from '../database/failure.ts'
-import { type Fragment, identifier, type Sql } from '../database/sql.ts'
+import { isCutOff, isOfDamage } from '../database/failure.ts'
+import { type Fragment, identifier, type Sql, type Transaction } from '../database/sql.ts'
 
 export interface DamagedIndex {
   readonly index: string
@@ -15,6 +16,8 @@ export interface DamagedIndex {
 
 export interface IndexReport {
   readonly checked: number
+  /** Those that took longer than they may. */
+  readonly unread: readonly string[]
   readonly damaged: readonly DamagedIndex[]
 }
 
@@ -26,16 +29,20 @@ export const countDamagedPages = async (sql: Sql): Promise<number> =>
       where datname is null or datname = current_database()`
   ).count
 
-/** Of one index; it is read as a whole, and so is its table. */
-const statementTimeoutMs = 300_000
+export interface IndexCheckOptions {
+  /** Of one index, in milliseconds: it is read as a whole, and so is its table. */
+  readonly limitMs: number
+  /** Cuts the check off. */
+  readonly ending?: AbortSignal | undefined
+}
 
 /**
- * Checks every index of the schema, one after the other, until `isEnding` says so; readers and writers go on meanwhile.
+ * Checks every index of the schema, one after the other, until `ending` says so; readers and writers go on meanwhile.
  * Undefined where the role may not: it has to be a superuser, who installs amcheck here, or has been let use it.
  */
 export async function checkIndexes(
   db: Database,
-  isEnding: () => boolean = () => false,
+  { limitMs, ending }: IndexCheckOptions,
 ): Promise<IndexReport | undefined> {
   const schema = await schemaOfAmcheck(db)
   if (schema === undefined) return undefined
@@ -44,32 +51,50 @@ export async function checkIndexes(
     where c.relkind = 'i' and c.relnamespace = current_schema()::regnamespace and i.indisvalid
       and c.relam = (select oid from pg_am where amname = 'btree') order by 1`
   const damaged: DamagedIndex[] = []
+  const unread: string[] = []
   let checked = 0
   for (const { index } of indexes) {
-    if (isEnding()) break
-    const says = await damageOf(db, schema, index)
-    if (says !== undefined) damaged.push({ index, says })
-    checked++
+    const found = await examine(db, { schema, index, ending, limitMs })
+    if (ending?.aborted) break
+    if (found === 'too long') unread.push(index)
+    else checked++
+    if (typeof found === 'object') damaged.push({ index, ...found })
   }
-  return { checked, damaged }
+  return { checked, unread, damaged }
 }
 
-const damageOf = (db: Database, schema: Fragment, index: string): Promise<string | undefined> =>
-  db
-    .transaction((tx) => tx.run`select ${schema}.bt_index_check(${index}::regclass, true)`, {
+/** What one index is like, and whether there was the time to see it. One that was dropped meanwhile is sound. */
+async function examine(
+  db: Database,
+  {
+    schema,
+    index,
+    ending,
+    limitMs,
+  }: IndexCheckOptions & {
+    readonly schema: Fragment
+    readonly index: string
+  },
+): Promise<'sound' | 'too long' | Pick<DamagedIndex, 'says'>> {
+  try {
+    const check = (tx: Transaction) => tx.run`select ${schema}.bt_index_check(to_regclass(${index}), true)`
+    await db.transaction((tx) => untilEnding(db, tx, ending, () => check(tx)), {
       readOnly: true,
-      statementTimeoutMs,
+      statementTimeoutMs: limitMs,
     })
-    .then(
-      () => undefined,
-      (error: unknown) => {
-        if (isOfDamage(error)) return error.message
-        throw error
-      },
-    )
+    return 'sound'
+  } catch (error) {
+    if (isOfDamage(error)) return { says: error.message }
+    if (isCutOff(error)) return 'too long'
+    throw error
+  }
+}
+
+/** Of the database, held by whoever installs amcheck. */
+const installingLock = 5_261_908_118
 
 /** Where amcheck is; a role that may install it does. */
-async function schemaOfAmcheck({ read, write }: Database): Promise<Fragment | undefined> {
+async function schemaOfAmcheck({ read, transaction }: Database): Promise<Fragment | undefined> {
   const [known] = await read.rows<{ schema: string; isAllowed: boolean }>`
     select n.nspname as schema, exists (
       select from pg_proc p where p.pronamespace = n.oid and p.proname = 'bt_index_check' and p.pronargs = 2
@@ -80,6 +105,10 @@ async function schemaOfAmcheck({ read, write }: Database): Promise<Fragment | un
     select current_schema() as schema, (select rolsuper from pg_roles where rolname = current_user)
       and exists (select from pg_available_extensions where name = 'amcheck') as "mayInstall"`
   if (!mayInstall) return undefined
-  await write.run`create extension if not exists amcheck`
+  await transaction(async (tx) => {
+    // Another worker that does so at the same time would make it fail.
+    await tx.run`select pg_advisory_xact_lock(${installingLock}::bigint)`
+    await tx.run`create extension if not exists amcheck`
+  })
   return identifier(schema)
 }
