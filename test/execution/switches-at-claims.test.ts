@@ -1,9 +1,11 @@
 /** What waits to be sent while a switch is turned, or a position goes: the claim holds it against what is so by then. */
 import { expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
 import { sendOrders } from '../../src/execution/mirror/sender.ts'
 import { testDatabase } from '../support/database.ts'
 import { accountViolations, readHeld, readOrders } from './account-world.ts'
 import { makeSenderWorld } from './sender-world.ts'
+import { endSignal, place } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeSenderWorld(db)
@@ -50,10 +52,11 @@ test.each([
   expect((await readOrders(world, setupId))[1]).toMatchObject({ status: '4', info: 'no opening orders' })
 })
 
-/** The broker takes back what it executed of the account's newest order. */
-async function bustLast(setupId: number): Promise<void> {
-  const { execId } = await db.read.one<{ execId: string }>`
-    select exec_id as "execId" from execution where setup_id = ${setupId} order by executed_at desc, id desc limit 1`
+const lastExecution = (setupId: number) => db.read.one<{ execId: string }>`
+  select exec_id as "execId" from execution where setup_id = ${setupId} order by executed_at desc, id desc limit 1`
+
+/** The broker takes back what it executed. */
+async function bust(execId: string): Promise<void> {
   await paper.controls.bust(ctx, execId)
   for (const name of ['paper reports', 'applyReports'])
     await world.steps.find((step) => step.name === name)!.run(ctx)
@@ -65,7 +68,7 @@ test('what would close is not sent once nothing is held any more', async () => {
   await world.drain()
   await sell('1')
   await mirror()
-  await bustLast(setupId)
+  await bust((await lastExecution(setupId)).execId)
   await sendOrders(ctx, 'paper', paper.broker)
   expect(await accepted(setupIds)).toBe(1)
   expect(await readHeld(world, setupId, instrumentId)).toBe(0)
@@ -84,7 +87,7 @@ test('what would close more than is held closes what is held', async () => {
   await world.drain()
   await sell('6')
   await mirror()
-  await bustLast(setupId)
+  await bust((await lastExecution(setupId)).execId)
   await sendOrders(ctx, 'paper', paper.broker)
   await world.drain()
   expect(await readHeld(world, setupId, instrumentId)).toBe(0)
@@ -94,6 +97,41 @@ test('what would close more than is held closes what is held', async () => {
     orderQty: 4,
     cumQty: 4,
   })
+})
+
+test('nor does what replaces an order that closes, of which some is executed', async () => {
+  const { setupId, strategyId, instrumentId, symbol, buy } = await scene()
+  await buy('4')
+  await world.drain()
+  await buy('3')
+  await world.drain()
+  const { execId } = await lastExecution(setupId)
+  const exit = { strategyId, instrumentId, side: '2', quantity: '7', positionEffect: 'C' } as const
+  const first = await place(world, { ...exit, limit: '110' })
+  await world.drain()
+  const { accountId, clientOrderId, brokerId } = await db.read.one<{
+    accountId: number
+    clientOrderId: string
+    brokerId: number
+  }>`
+    select account_id as "accountId", client_order_id as "clientOrderId", broker_id as "brokerId" from paper_order
+    where limit_px = 110`
+  const execution = { brokerId, accountId, clientOrderId, symbol, side: '2', px: dec('110') } as const
+  await paper.controls.execution(ctx, { ...execution, quantity: dec(1) })
+  await world.drain()
+  await endSignal(db.write, first, '5', new Date(ctx.clock.now()).toISOString())
+  await place(world, { ...exit, limit: '111', replaces: first })
+  await mirror()
+  await bust(execId)
+  await sendOrders(ctx, 'paper', paper.broker)
+  // Of 4 that were left one is sold.
+  expect(await readHeld(world, setupId, instrumentId)).toBe(3)
+  expect(
+    await db.read.rows`
+    select trim_scale(order_qty - cum_qty)::text as works, limit_px::float8 as limit from paper_order
+    where account_id = ${accountId} and status in ('0', '1')`,
+  ).toEqual([{ works: '3', limit: 111 }])
+  expect(await accountViolations(world)).toEqual([])
 })
 
 test('what opens does not wait for a disabled broker, what closes does', async () => {

@@ -2,8 +2,8 @@
  * Claims the next orders of a broker. Here, under the rows' locks, an opening order is held against what its setup is
  * now: after a stop or a disabling, or while nothing may be opened, by the operator's word, by the setup's permissions or
  * for want of a subscription, it ends instead of being sent. So does one that closes what is held no more, and one that
- * closes more than is held closes that: it would open the other side. A replacement whose order has ended meanwhile goes on as an order of its own, when it closes, or ends as
- * well.
+ * closes more than is held closes that: it would open the other side. A replacement whose order has ended meanwhile goes
+ * on as an order of its own, when it closes, or ends as well.
  */
 import { isLive } from '../../domain/codes.ts'
 import { dec } from '../../domain/decimal.ts'
@@ -103,7 +103,10 @@ function boundOf(row: Claimed): Omit<Bounded, keyof OrderKey> | undefined {
   const { replaced, closable } = row
   const asked = dec(row.orderQty)
   if (closable !== null) {
-    const most = dec(row.carriedQty).plus(closable)
+    // A replacement for nothing is no order: what it replaces is withdrawn by whoever keeps closing copies.
+    if (dec(closable).isZero()) return undefined
+    // What its predecessor may have executed since we were told is held by nobody else either.
+    const most = dec(replaced?.cumQty ?? row.carriedQty).plus(closable)
     const heldQty = row.side === '2' ? closable : `-${closable}`
     return asked.greaterThan(most) ? { orderQty: most.toFixed(), heldQty } : undefined
   }
@@ -121,7 +124,7 @@ function refusalOf(row: SendRow): string | undefined {
   if (row.isDisabled) return 'autotrade disabled'
   if (row.source === 'Y' && !row.isSyncEnabled) return 'AutoSync is off'
   if (row.positionEffect === 'C') {
-    const isVain = row.closable !== null && dec(row.closable).isZero()
+    const isVain = row.pendingAction === 'new' && row.closable !== null && dec(row.closable).isZero()
     return isVain ? 'nothing left to close' : undefined
   }
   // What already works may go on, at another price too.

@@ -154,7 +154,7 @@ const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[
     o.position_effect = 'O' and (exists (
       select from platform_switch where name = 'noOpeningOrders' and value = 'true')
       or not (${isOpeningPermitted}) or ${lapseOfSetup}) as "noOpening",
-    case when o.position_effect = 'C' and o.pending_action = 'new' and o.attempts = 0 then ${heldAgainst} end as closable,
+    case when o.position_effect = 'C' and o.pending_action <> 'cancel' and o.attempts = 0 then ${heldAgainst} end as closable,
     t.is_confirmation_needed as "isConfirmationNeeded", o.confirm_by as "confirmBy"
   from account_order o join instrument i on i.id = o.instrument_id join account a on a.id = o.account_id
   join setup t on t.id = o.setup_id
