@@ -1,6 +1,7 @@
 /** The end of a contract beside work that is under way in it: it waits for that, and keeps nothing that it needs. */
 import { expect, test } from 'vitest'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
+import { claimEnding, type EndingRow, postponeEnd } from '../../src/storage/actions/contract-ends.ts'
 import { type Fragment, fragment } from '../../src/storage/database/sql.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
@@ -42,4 +43,16 @@ test.each<[string, (scene: Scene) => Fragment]>([
   })
   await ending
   expect(await readHeld(world, scene.setupId, scene.instrumentId)).toBe(0)
+})
+
+test('what another worker has put off meanwhile does not end before its time has come', async () => {
+  const { scene } = await ended()
+  let claimed: Promise<EndingRow | undefined> | undefined
+  await db.transaction(async (tx) => {
+    await postponeEnd(tx, scene.instrumentId, close + 1, close)
+    claimed = db.transaction((other) => claimEnding(other, close))
+    await untilWaiting(db.read)
+  })
+  expect(await claimed).toBeUndefined()
+  expect(await db.transaction((tx) => claimEnding(tx, close + 1))).toMatchObject({ id: scene.instrumentId })
 })
