@@ -9,6 +9,7 @@ import {
   claimCharges,
   findProvider,
   insertCharges,
+  leastCharge,
   nextChargeDue,
 } from '../storage/billing/charges.ts'
 import { areEventsWaiting, takeWaitingEvents } from '../storage/billing/payment-events.ts'
@@ -41,7 +42,8 @@ async function turnTerms({ db, clock }: WorkContext): Promise<number> {
     const ended: EndedTerm[] = []
     const renewed: RenewedTerm[] = []
     // Before the next term begins: a term keeps its own percentage.
-    const fees = await settleFees(tx, ending)
+    const provider = await findProvider(tx)
+    const fees = await settleFees(tx, ending, leastCharge[provider])
     for (const term of ending) {
       const { id, endsAt, days, planId, price, nextPercent: percent } = term
       const verdict = decideTermEnd(term)
@@ -50,7 +52,6 @@ async function turnTerms({ db, clock }: WorkContext): Promise<number> {
     }
     await endTerms(tx, ended)
     await renewTerms(tx, renewed)
-    const provider = await findProvider(tx)
     await insertCharges(tx, [
       ...renewed.map(({ id, from, to, price }) => {
         return { subscriptionId: id, purpose: 'term', from, to, price, provider, dueAt: from } as const

@@ -6,7 +6,7 @@ import { decidePlanChange } from '../domain/billing/plan-change.ts'
 import { type Price, totalOf } from '../domain/billing/revenue.ts'
 import { termEnd } from '../domain/billing/subscription.ts'
 import type { Instant } from '../domain/time.ts'
-import { insertCharges } from '../storage/billing/charges.ts'
+import { findProvider, insertCharges, leastCharge } from '../storage/billing/charges.ts'
 import {
   continueWith,
   insertPlanSubscription,
@@ -37,7 +37,8 @@ export async function choosePlan(
   if (!present) return open(tx, offer, wanted.at)
   if (present.status !== 'active' || present.isOwed)
     return refuse('StateConflict', 'PlanId', 'The present plan waits for a payment')
-  const change = decidePlanChange(present, { price: totalOf(offer.price), days: offer.days }, wanted.at)
+  const next = { price: totalOf(offer.price), days: offer.days }
+  const change = decidePlanChange(present, next, wanted.at, leastCharge[await findProvider(tx)])
   if (present.planId === offer.planId || change.act === 'later') {
     await continueWith(tx, present.id, offer.planId)
     return { subscriptionId: present.id, begins: present.planId === offer.planId ? 'now' : 'later' }

@@ -5,6 +5,7 @@ import { day, makeStripeScene, start } from './stripe-scene.ts'
 
 const scene = await makeStripeScene()
 const { db, standIn, clock, work, attach, open, openUnanswered, state, sound, incidents, tell } = scene
+const { choose, offerPlans } = scene
 beforeEach(scene.begin)
 afterAll(() => standIn.close())
 
@@ -65,6 +66,24 @@ describe('a payment that Stripe refuses to make', () => {
     await open()
     await work()
     expect(await state()).toMatchObject({ status: 'pending', charge: 'due', failures: 0 })
+    await sound()
+  })
+
+  // Asked for in vain for ever, it would refuse every other change.
+  test('because it is too small is not asked for a dearer plan: that begins with the next term', async () => {
+    await attach()
+    const { small, large } = await offerPlans()
+    await choose(small)
+    await work()
+    clock.time = start + 30 * day - 3_600_000
+    expect(await choose(large)).toMatchObject({ begins: 'later' })
+    await work()
+    expect(await choose(small)).toMatchObject({ begins: 'now' })
+    expect(await choose(large)).toMatchObject({ begins: 'later' })
+    clock.time = start + 30 * day
+    await work()
+    expect([...standIn.intents.values()].map(({ amount }) => amount)).toEqual([3_000, 30_000])
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid' })
     await sound()
   })
 

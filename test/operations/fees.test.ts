@@ -1,8 +1,9 @@
 /** Fees on what followers gain: what is charged, when, once, and who earns it. */
 import { beforeEach, describe, expect, test } from 'vitest'
+import { setSwitch } from '../../src/storage/work/switches.ts'
 import { testPlatform } from '../support/platform.ts'
 import { gainsOf } from './support/gains.ts'
-import type { Citizen } from './support/money.ts'
+import { at, type Citizen } from './support/money.ts'
 
 const platform = await testPlatform()
 const { db } = platform
@@ -238,6 +239,22 @@ describe('the fee on gains', () => {
     await door('/quotes', [{ symbol: 'EURUSD', bid: 1.1, ask: 1.1 }])
     await passTo(91)
     expect(await charges('performance')).toMatchObject([{ amount: 13_200, status: 'paid' }])
+    await audit()
+  })
+
+  // Asked of Stripe it would be refused for ever.
+  test('is left for the next term where it is less than is collected', async () => {
+    await follow(customer, 'U1', 'live', 1)
+    await setSwitch(db.write, 'paymentProvider', 'stripe', Date.parse(at(0)))
+    await trade('1', 100)
+    await quote(102)
+    await passTo(30)
+    expect(await charges('performance')).toEqual([])
+    await quote(102.5)
+    await stop('U1')
+    await quote(102.5)
+    await passTo(60)
+    expect(await charges('performance')).toMatchObject([{ amount: 50, status: 'due' }])
     await audit()
   })
 

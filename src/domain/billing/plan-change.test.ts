@@ -40,6 +40,12 @@ describe('a change of plans', () => {
     )
   })
 
+  test('for less than is collected later', () => {
+    const next = { price: 9_000n, days: 30 }
+    expect(decidePlanChange(month, next, 15 * dayLength, 3_000n)).toMatchObject({ act: 'now' })
+    expect(decidePlanChange(month, next, 15 * dayLength, 3_001n)).toEqual({ act: 'later' })
+  })
+
   test('what is left and what it costs are never less than the new rest is worth, nor a unit more', () => {
     const price = fc.bigInt({ min: 0n, max: 10n ** 9n })
     const moment = fc.integer({ min: 0, max: month.to })

@@ -22,15 +22,17 @@ export type PlanChange =
 
 /**
  * Decides a change at `at`. Between terms of the same length the rest of the present one is priced anew; a term of
- * another length begins at once.
+ * another length begins at once. What comes to less than `least` nobody collects: it waits for the term's end, too.
  */
 export function decidePlanChange(
   present: PaidTerm,
   next: { readonly price: bigint; readonly days: number },
   at: Instant,
+  least = 1n,
 ): PlanChange {
   const isRest = next.days === present.days
   const worth = isRest ? unusedOf(next.price, present, at) : next.price
   const cost = worth - unusedOf(present.price, present, at)
-  return cost > 0n ? { act: 'now', cost, to: isRest ? present.to : termEnd(at, next.days) } : { act: 'later' }
+  if (cost < least) return { act: 'later' }
+  return { act: 'now', cost, to: isRest ? present.to : termEnd(at, next.days) }
 }

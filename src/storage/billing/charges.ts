@@ -10,6 +10,9 @@ import { instant } from '../database/wire.ts'
 
 export type ProviderName = 'simulated' | 'stripe'
 
+/** In cents. Less than that Stripe collects from nobody, however often it is asked. */
+export const leastCharge: Readonly<Record<ProviderName, bigint>> = { simulated: 1n, stripe: 50n }
+
 export interface NewCharge {
   subscriptionId: number
   purpose: 'term' | 'upgrade' | 'performance'

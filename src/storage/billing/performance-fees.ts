@@ -141,12 +141,19 @@ interface Settled {
   readonly charged: Decimal
 }
 
-/** Settles the fees of ending terms and answers what is to be charged for each subscription, in minor units. */
-export async function settleFees(tx: Transaction, terms: readonly FeeTerm[]): Promise<Map<number, bigint>> {
+/**
+ * Settles the fees of ending terms and answers what is to be charged for each subscription, in minor units. What comes to
+ * less than `least` nobody collects: it is left for the next term.
+ */
+export async function settleFees(
+  tx: Transaction,
+  terms: readonly FeeTerm[],
+  least = 1n,
+): Promise<Map<number, bigint>> {
   const totals = new Map<number, bigint>()
   for (let from = 0; from < terms.length; from += termsAtOnce) {
     const some = terms.slice(from, from + termsAtOnce)
-    for (const [id, total] of await settle(tx, some, await listSetups(tx, some))) totals.set(id, total)
+    for (const [id, total] of await settle(tx, some, await listSetups(tx, some), least)) totals.set(id, total)
   }
   return totals
 }
@@ -162,6 +169,7 @@ export async function passGains(sql: Sql, subscriptionId: number, at: Instant): 
     sql,
     terms,
     rows.map((row) => ({ ...row, percent: 0 })),
+    1n,
   )
 }
 
@@ -169,6 +177,7 @@ async function settle(
   sql: Sql,
   terms: readonly FeeTerm[],
   rows: readonly SetupRow[],
+  least: bigint,
 ): Promise<Map<number, bigint>> {
   const chains = chainsOf(rows).filter((chain) => mayBeSettled(chain, rateOf(chain)))
   if (chains.length === 0) return new Map()
@@ -206,8 +215,23 @@ async function settle(
     surplus.push(...tooLarge.map(({ row }) => row))
     if (tooLarge.length === 0) settled.push(...ofChain)
   }
-  await insertSettlements(sql, terms, settled)
+  const collected = collectedOf(settled, least)
+  await insertSettlements(sql, terms, collected)
   await insertIncidents(sql, surplus.map(surplusOf(terms)))
+  return totalsOf(collected)
+}
+
+/** What comes to nothing, or to enough, for its subscription. */
+function collectedOf(settled: readonly Settled[], least: bigint): Settled[] {
+  const totals = totalsOf(settled)
+  return settled.filter(({ row }) => {
+    const total = totals.get(row.subscriptionId) ?? 0n
+    return total === 0n || total >= least
+  })
+}
+
+/** By subscription. */
+function totalsOf(settled: readonly Settled[]): Map<number, bigint> {
   const totals = new Map<number, bigint>()
   for (const { row, charged } of settled)
     totals.set(row.subscriptionId, (totals.get(row.subscriptionId) ?? 0n) + BigInt(charged.toFixed(0)))
