@@ -152,6 +152,25 @@ describe('the fee on gains', () => {
     await audit()
   })
 
+  test('is settled once more where a broker tells only after the term that what stopped was closed in it', async () => {
+    await follow(customer, 'U1')
+    await trade('1', 100)
+    await passTo(29)
+    await quote(130)
+    await door('/broker', { hold: true })
+    await stop('U1')
+    await quote(130)
+    await quote(120)
+    await passTo(30)
+    const known = { person: customer.personId, amount: 40_000, status: 'paid', at: '04-11' }
+    expect(await charges('performance')).toEqual([known])
+    await passTo(31)
+    await door('/broker', { hold: false })
+    await passTo(60)
+    expect(await charges('performance')).toEqual([known, { ...known, amount: 20_000, at: '05-11' }])
+    await audit()
+  })
+
   test('is none of what positions gain that were left open at the stop, once that is settled', async () => {
     await follow(customer, 'U1')
     await trade('1', 100)

@@ -33,6 +33,17 @@ export const quantitiesOf = (accountId: Fragment, setupId: Fragment): Fragment =
   select c.instrument_id, j.quantity_change, c.takes_effect_at from account_adjustment j
   join corporate_action c on c.id = j.action_id where j.account_id = ${accountId} and j.setup_id = ${setupId}`
 
+/** The same, each from when it had taken effect and was known here: a broker may tell of it days later. */
+export const quantitiesKnown = (accountId: Fragment, setupId: Fragment): Fragment => fragment`
+  select e.instrument_id, case e.side when '1' then e.quantity else -e.quantity end as quantity,
+    greatest(${countsFrom}, told.applied_at) as at
+  from ${executions} left join broker_report told on told.broker_id = e.broker_id
+    and told.account_id = e.account_id and told.report_key = e.exec_id
+  where e.account_id = ${accountId} and e.setup_id = ${setupId}
+  union all
+  select c.instrument_id, j.quantity_change, greatest(c.takes_effect_at, c.booked_at) from account_adjustment j
+  join corporate_action c on c.id = j.action_id where j.account_id = ${accountId} and j.setup_id = ${setupId}`
+
 /** Rows of `setup_id` and `cash_change`: what has moved the cash of all setups of an account, by its id. */
 export const cashOfSetups = (accountId: Fragment): Fragment => fragment`
   select setup_id, cash_change from execution where account_id = ${accountId}

@@ -13,7 +13,7 @@ import { cents, type Decimal, dec, one, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import type { Instant } from '../../domain/time.ts'
 import { type HeldRow, heldBySetup, worthOfSetups } from '../accounts/account-values.ts'
-import { cashOfSetups, quantitiesOf } from '../accounts/setup-entries.ts'
+import { cashOfSetups, quantitiesKnown } from '../accounts/setup-entries.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { loadRateTable } from '../market/quotes.ts'
@@ -57,11 +57,12 @@ type LastSettlement = Readonly<
 >
 
 /**
- * Whether a setup that has stopped held something when it was last settled, which is to be closed. One that was closed
- * before it need not be looked through; what was told or taken back since says when it did, for the others.
+ * Whether a setup that has stopped held something when it was last settled, as far as was known then, which is to be
+ * closed. One that was closed before it need not be looked through; what was told or taken back since says when it did,
+ * for the others.
  */
 const wasHeld: Fragment = fragment`not is_left_open and (closed_at is null or closed_at >= last.settled_at) and exists (
-  select from (${quantitiesOf(fragment`setup.account_id`, fragment`setup.id`)}) moved where moved.at <= last.settled_at
+  select from (${quantitiesKnown(fragment`setup.account_id`, fragment`setup.id`)}) moved where moved.at <= last.settled_at
   group by moved.instrument_id having sum(moved.quantity) <> 0)`
 
 /** What moved the cash of setups. Each account is read once: it may have had many, and its executions are in no order. */
