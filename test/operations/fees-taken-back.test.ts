@@ -115,6 +115,21 @@ test.each([
   await audit()
 })
 
+test('what is left open at a stop and paid out by a split is no gain of the next one', async () => {
+  const { first, follow, trade } = await settledAndStopped(true)
+  await passTo(41)
+  await quote(150)
+  await door('/corporate-actions', [{ kind: 'split', symbol: 'AAPL', date: '2024-04-24', new: 1, old: 200 }])
+  await passTo(43)
+  await quote(90)
+  await follow()
+  await trade('1')
+  await quote(125)
+  await passTo(60)
+  expect(await charges('performance')).toEqual([first, { ...first, amount: 70_000, at: '05-11' }])
+  await audit()
+})
+
 /** The last sale was none, and what it sold is sold at another price. */
 async function sellAnew(price: number) {
   await quote(price)

@@ -65,6 +65,16 @@ const wasHeld: Fragment = fragment`not is_left_open and (closed_at is null or cl
   select from (${quantitiesKnown(fragment`setup.account_id`, fragment`setup.id`)}) moved where moved.at <= last.settled_at
   group by moved.instrument_id having sum(moved.quantity) <> 0)`
 
+/**
+ * Whether something has ended what a setup held since it was last settled, without an order: its contract, or a split.
+ * What is left open at a stop is its holder's, and how it ends is no gain or loss of the setup.
+ */
+const endedByItself: Fragment = fragment`(
+  exists (select from execution x where x.account_id = setup.account_id and x.setup_id = setup.id
+    and x.order_id is null and x.executed_at > last.settled_at)
+  or exists (select from account_adjustment j join corporate_action c on c.id = j.action_id
+    where j.account_id = setup.account_id and j.setup_id = setup.id and c.takes_effect_at > last.settled_at))`
+
 /** What moved the cash of setups. Each account is read once: it may have had many, and its executions are in no order. */
 const cashOfChained: Fragment = fragment`
   select entry.setup_id, sum(entry.cash_change) as total
@@ -101,10 +111,7 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
         'carried', last.carried::text, 'units', last.units::text, 'price', last.price::text,
         'mark', last.mark::text, 'fees', last.fees::text) end as last,
       stopped_at is null or last.settled_at is null or stopped_at >= last.settled_at or ${wasHeld} as "isDue",
-      -- What is left open at a stop is its holder's, and no gain or loss of the setup, nor is how its contract ends.
-      holding.held is null and not (is_left_open and exists (
-        select from execution x where x.account_id = setup.account_id and x.setup_id = setup.id
-          and x.order_id is null and x.executed_at > last.settled_at)) as "isClosed"
+      holding.held is null and not (is_left_open and ${endedByItself}) as "isClosed"
     from chained setup
     left join lateral (
       select * from fee_settlement f where f.setup_id = setup.id order by f.settled_at desc limit 1) last on true
