@@ -1,12 +1,16 @@
 /**
- * What the accounts of subscribers have gained, added up from their executions alone, and the fees on it: of each account
- * and strategy only what exceeds the highest gain that was ever settled, wherever its setups stopped and began again.
+ * What the accounts of subscribers have gained, added up from their executions and dividends alone, each in the currency
+ * of its account, and the fees on it: of each account and strategy only what exceeds the highest gain that was ever
+ * settled, wherever its setups stopped and began again.
  */
 import type { testPlatform } from '../../support/platform.ts'
 
 interface Fill {
   readonly id: number
+  readonly execId: string
+  readonly busts: string | null
   readonly setupId: number
+  readonly kind: string
   readonly signed: number
   readonly px: number
   readonly at: number
@@ -15,6 +19,7 @@ interface Fill {
 interface Setup {
   readonly id: number
   readonly account: string
+  readonly currency: string
   readonly strategyId: number
   readonly personId: number
   readonly isLive: boolean
@@ -22,15 +27,55 @@ interface Setup {
   readonly isLeftOpen: boolean
 }
 
+/** What is traded: what a point of it is worth in dollars, and whether its price is paid. */
+export interface Traded {
+  /** An option has another one after a split. */
+  symbol: string
+  readonly kind: 'CS' | 'OPT' | 'FUT' | 'FOR'
+  readonly type: string
+  readonly pointValue: number
+  readonly isPaidInFull: boolean
+  readonly calendar: 'US_EQUITY' | 'CME_GLOBEX' | 'FOREX'
+  price: number
+}
+
+interface Dividend {
+  readonly at: number
+  readonly amount: number
+}
+
+interface Settled {
+  readonly at: number
+  readonly gain: number
+  readonly held: boolean
+}
+
 export class Gains {
   setups: Setup[] = []
-  /** Dollars. */
-  price = 100
-  private fills: Fill[] = []
+  readonly traded: Traded[] = []
+  readonly dividends: Dividend[] = []
+  /** The stock that everybody trades. */
+  get stock(): Traded {
+    const [stock] = this.traded
+    if (!stock) throw new Error('nothing is traded')
+    return stock
+  }
+  get price(): number {
+    return this.stock.price
+  }
+  /** What a dollar is in other currencies. */
+  readonly rates: Record<string, number> = { USD: 1 }
+  /** Of two for one. */
+  readonly splits: { readonly at: number; isPassed: boolean }[] = []
+  now = 0
+  fills: Fill[] = []
+  /** What a dollar was in the currency of its account when an execution was first seen. */
+  private readonly rateOf = new Map<number, number>()
+  private readonly dividendRates = new Map<string, number>()
   /** Of fills that had happened before what happens now. */
   private known = 0
   private readonly heights = new Map<string, number>()
-  private readonly settled = new Map<number, { at: number; gain: number }>()
+  readonly settled = new Map<number, Settled>()
   private readonly platform: Awaited<ReturnType<typeof testPlatform>>
   constructor(platform: Awaited<ReturnType<typeof testPlatform>>) {
     this.platform = platform
@@ -40,14 +85,38 @@ export class Gains {
   async read(happens: boolean): Promise<void> {
     const { read } = this.platform.db
     this.setups = await read.rows<Setup>`
-      select t.id, a.account, t.strategy_id as "strategyId", a.person_id as "personId", a.kind = 0 as "isLive",
-        t.stopped_at as "stoppedAt", coalesce(t.positions_left_open, false) as "isLeftOpen"
+      select t.id, a.account, a.currency, t.strategy_id as "strategyId", a.person_id as "personId",
+        a.kind = 0 as "isLive", t.stopped_at as "stoppedAt", coalesce(t.positions_left_open, false) as "isLeftOpen"
       from setup t join account a on a.id = t.account_id order by t.id`
     this.fills = await read.rows<Fill>`
-      select id, setup_id as "setupId", px::float8 as px, executed_at as at,
+      select e.id, exec_id as "execId", busts, setup_id as "setupId", i.security_type as kind, px::float8 as px, executed_at as at,
         (case side when '1' then quantity else -quantity end)::float8 as signed
-      from execution where setup_id is not null order by id`
+      from execution e join instrument i on i.id = e.instrument_id where setup_id is not null order by e.id`
+    for (const { id, setupId } of this.fills) {
+      const currency = this.setups.find((one) => one.id === setupId)?.currency ?? 'USD'
+      if (!this.rateOf.has(id)) this.rateOf.set(id, this.rates[currency] ?? 1)
+    }
+    await this.passActions()
     if (!happens) this.known = this.fills.at(-1)?.id ?? 0
+  }
+
+  /** Notes rates of dividends, and prices after splits. */
+  private async passActions(): Promise<void> {
+    for (const { at } of this.dividends)
+      for (const [currency, rate] of Object.entries(this.rates)) {
+        const name = `${currency} ${at}`
+        if (at <= this.now && !this.dividendRates.has(name)) this.dividendRates.set(name, rate)
+      }
+    for (const split of this.splits.filter(({ at, isPassed }) => at <= this.now && !isPassed)) {
+      split.isPassed = true
+      for (const one of this.traded) if (one.isPaidInFull) one.price /= 2
+    }
+    const option = this.traded.find(({ kind }) => kind === 'OPT')
+    if (option)
+      Object.assign(
+        option,
+        await this.platform.db.read.one`select symbol from instrument where security_type = 'OPT'`,
+      )
   }
 
   follows = (account: string, strategyId: number): boolean =>
@@ -63,28 +132,94 @@ export class Gains {
     let total = 0
     for (const account of new Set(own.map((one) => one.account))) {
       const chain = own.filter((one) => one.account === account)
+      if (percent > 0 && !chain.some((setup) => this.isDue(setup))) continue
       const gain = chain.reduce((sum, setup) => sum + this.contributionOf(setup, at), 0)
       const key = `${account} ${strategyId}`
       const height = this.heights.get(key) ?? 0
-      total += Math.round((percent * Math.max(0, gain - height)) / 100)
+      const fee = rounded((percent * Math.max(0, gain - height)) / 100)
+      total += rounded(fee / (this.rates[chain[0]?.currency ?? 'USD'] ?? 1))
       this.heights.set(key, Math.max(height, gain))
     }
     return total
   }
 
-  /** What was left open at a stop is its holder's own once it was settled after that. In cents. */
+  private ratio(from: number, to: number): number {
+    return this.splits.reduce((by, { at }) => (from < at && at <= to ? by * 2 : by), 1)
+  }
+
+  private isDue({ id, stoppedAt, isLeftOpen }: Setup): boolean {
+    const before = this.settled.get(id)
+    return stoppedAt === null || !before || stoppedAt >= before.at || (!isLeftOpen && before.held)
+  }
+
+  /** What was left open at a stop is its holder's own once it was settled after that. In hundredths. */
   private contributionOf(setup: Setup, at: number): number {
     const before = this.settled.get(setup.id)
     if (setup.isLeftOpen && before && before.at > (setup.stoppedAt ?? at)) return before.gain
-    let cash = 0
+    const rate = this.rates[setup.currency] ?? 1
+    const fills = this.fillsOf(setup, at)
+    let gain = this.dividendsOn(fills, setup, at)
+    let held = false
+    for (const traded of this.traded) {
+      const own = fills.filter(({ kind }) => kind === traded.kind)
+      held ||= own.reduce((sum, { signed }) => sum + signed, 0) !== 0
+      gain += traded.isPaidInFull ? this.paid(own, traded, rate) : this.realised(own, traded, rate)
+    }
+    this.settled.set(setup.id, { at, gain: gain * 100, held })
+    return gain * 100
+  }
+
+  /** What has happened to a setup and was not taken back, in units of now. */
+  private fillsOf({ id: setupId }: Setup, at: number): Fill[] {
+    const told = this.fills.filter((one) => one.setupId === setupId && (one.id <= this.known || one.at < at))
+    const gone = new Set(told.flatMap(({ busts }) => busts ?? []))
+    return told
+      .filter(({ execId, busts }) => busts === null && !gone.has(execId))
+      .map((one) => {
+        const by = one.kind === 'CS' || one.kind === 'OPT' ? this.ratio(one.at, this.now) : 1
+        return { ...one, signed: one.signed * by, px: one.px / by }
+      })
+  }
+
+  private dividendsOn(fills: readonly Fill[], { currency }: Setup, until: number): number {
+    let paid = 0
+    for (const { at, amount } of this.dividends) {
+      if (at > until) continue
+      // Of one moment dividends come before splits.
+      const unitsNow = this.ratio(at - 1, this.now)
+      for (const { kind, at: filledAt, signed } of fills)
+        if (kind === 'CS' && filledAt < at)
+          paid += (signed / unitsNow) * amount * (this.dividendRates.get(`${currency} ${at}`) ?? 1)
+    }
+    return paid
+  }
+
+  private paid(fills: readonly Fill[], { price, pointValue }: Traded, rate: number): number {
     let held = 0
-    for (const { id, setupId, signed, px, at: filledAt } of this.fills) {
-      if (setupId !== setup.id || !(id <= this.known || filledAt < at)) continue
-      cash -= Math.round(signed * px * 100)
+    let cash = 0
+    for (const { id, signed, px } of fills) {
+      cash -= signed * px * pointValue * (this.rateOf.get(id) ?? 1)
       held += signed
     }
-    const gain = cash + Math.round(held * this.price * 100)
-    this.settled.set(setup.id, { at, gain })
-    return gain
+    return cash + held * price * pointValue * rate
+  }
+
+  /** Futures and pairs: what closing has brought at the rate of its moment, and what closing all would bring now. */
+  private realised(fills: readonly Fill[], { price, pointValue }: Traded, rate: number): number {
+    let held = 0
+    let average = 0
+    let sum = 0
+    for (const { id, signed, px } of fills) {
+      const closed = held * signed < 0 ? Math.min(Math.abs(held), Math.abs(signed)) * Math.sign(held) : 0
+      sum += closed * (px - average) * pointValue * (this.rateOf.get(id) ?? 1)
+      const opened = signed + closed
+      const before = held - closed
+      held += signed
+      if (opened !== 0) average = (before * average + opened * px) / (before + opened)
+    }
+    return sum + held * (price - average) * pointValue * rate
   }
 }
+
+/** Half a cent away from zero, whatever a double makes of it. */
+const rounded = (cents: number): number => Math.round(cents + 1e-7)

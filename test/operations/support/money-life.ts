@@ -27,11 +27,12 @@ export class MoneyLife extends MoneyTown {
     const came = await this.acts[act]?.(((pick + 1) * 48_271) % 65_521)
     this.told.push(`${new Date(this.now).toISOString()} ${act} ${came ?? ''}`)
     if (act === 'wait' || act === 'retry') await this.door('/clock', { now: new Date(this.now) })
+    this.gains.now = this.now
     await this.gains.read(true)
     this.model.passTo(this.now)
   }
 
-  readonly acts: Readonly<Record<string, (pick: number) => Promise<string>>> = {
+  readonly acts: Record<string, (pick: number) => Promise<string>> = {
     wait: async (pick) => {
       const midnight = this.now - (this.now % day)
       const next = midnight + 15 * 3_600_000 + pickOf(pick, waits) * day + (pick % 170) * 60_001
@@ -162,6 +163,9 @@ export class MoneyLife extends MoneyTown {
       Account: name,
       StrategyId: strategy.id,
       StocksEnabled: true,
+      OptionsEnabled: true,
+      FuturesEnabled: true,
+      ForexEnabled: true,
       ScalingPercentage: isHalf ? 50 : 100,
     }
     const key = this.keys.get(holder.id)

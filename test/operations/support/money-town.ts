@@ -6,7 +6,7 @@ import { insertVariant } from '../../../src/storage/strategies/variants.ts'
 import { call, doorOf, resultsOf } from '../../support/http.ts'
 import type { testPlatform } from '../../support/platform.ts'
 import type { Citizen, Row } from './money.ts'
-import { Gains } from './money-gains.ts'
+import { Gains, type Traded } from './money-gains.ts'
 import { type Kind, MoneyModel, type Person, type Plan, type Strategy } from './money-model.ts'
 
 export type Platform = Awaited<ReturnType<typeof testPlatform>>
@@ -24,14 +24,14 @@ const town = [
   ['Wilma', 'user', 'west'],
 ] as const
 
-/** Who has which account, by the place among the people. */
+/** Who has which account, in which currency, by the place among the people. */
 const held = [
   [0, 'paid'],
   [1, 'paid'],
   [2, 'paid'],
-  [2, 'paid'],
+  [2, 'paid', 'EUR'],
   [2, 'paper'],
-  [3, 'paid'],
+  [3, 'paid', 'JPY'],
   [3, 'paper'],
   [3, 'simulated'],
   [4, 'paid'],
@@ -89,11 +89,45 @@ export class MoneyTown {
       this.people.push({ id: personId, site: town[place]?.[2] && site, declines: undefined })
     }
     this.admin = cast[1]?.personId ?? 0
-    await this.door('/instruments', [{ symbol: 'AAPL', securityType: 'CS' }])
-    await this.quote(100)
+    await this.addInstruments()
     await this.addStrategies()
     await this.addAccounts()
     await this.addPlans()
+  }
+
+  private async addInstruments(): Promise<void> {
+    const option = { underlying: 'AAPL', strike: 200, putOrCall: 1, expiry: '2029-01-19' }
+    const wanted = [
+      ['AAPL', 'CS', 'stock', 1, 'US_EQUITY', 100, {}],
+      ['AAPL2919A200', 'OPT', 'option', 100, 'US_EQUITY', 5, option],
+      ['@ESZ29', 'FUT', 'future', 50, 'CME_GLOBEX', 5000, { tick: 0.25, lastTradingDay: '2029-12-21' }],
+      ['EURUSD', 'FOR', 'forex', 1, 'FOREX', 1.1, { tick: 0.00001 }],
+    ] as const
+    for (const [symbol, securityType, type, pointValue, calendar, price, more] of wanted) {
+      await this.door('/instruments', [{ symbol, securityType, pointValue, calendar, ...more }])
+      const isPaidInFull = calendar === 'US_EQUITY'
+      const traded = { symbol, kind: securityType, type, pointValue, calendar, price, isPaidInFull }
+      this.gains.traded.push(traded)
+      await this.quoteOne(traded, price)
+    }
+    const pair = { securityType: 'FOR', calendar: 'FOREX', tick: 0.001, currency: 'JPY' }
+    await this.door('/instruments', [{ symbol: 'USDJPY', ...pair }])
+    await this.quoteYen(150)
+  }
+
+  protected async quoteYen(price: number): Promise<void> {
+    if (isOpen('FOREX', this.now)) this.gains.rates.JPY = price
+    await this.door('/quotes', [{ symbol: 'USDJPY', bid: price, ask: price }])
+  }
+
+  /** Out of session it says nothing of what something is worth. */
+  protected async quoteOne(traded: Traded, price: number): Promise<void> {
+    const { symbol, kind, calendar } = traded
+    if (isOpen(calendar, this.now)) {
+      traded.price = price
+      if (kind === 'FOR') this.gains.rates.EUR = 1 / price
+    }
+    await this.door('/quotes', [{ symbol, bid: price, ask: price }])
   }
 
   private async addStrategies(): Promise<void> {
@@ -102,7 +136,7 @@ export class MoneyTown {
     for (const [place, name] of ['One', 'Two'].entries()) {
       const added = await this.ask('/gen/Strategies/AddStrategy', owner.id, {
         StrategyName: name,
-        StartingCapital: 1_000_000,
+        StartingCapital: 100_000_000,
       })
       const id = Number(added[0]?.StrategyId)
       await this.door('/strategies', [{ strategyId: id, resellable: true }])
@@ -114,7 +148,7 @@ export class MoneyTown {
           ownerPersonId: this.admin,
           name: 'Half',
           scalingPercentage: 50,
-          securityTypes: ['CS'],
+          securityTypes: ['CS', 'OPT', 'FUT', 'FOR'],
           startingCash: undefined,
           createdAt: this.now,
         }),
@@ -134,11 +168,11 @@ export class MoneyTown {
 
   private async addAccounts(): Promise<void> {
     const kinds = { paid: 'live', paper: 'paper', simulated: 'sim' }
-    for (const [place, kind] of held) {
+    for (const [place, kind, currency = 'USD'] of held) {
       const holder = this.people[place]
       if (!holder) throw new Error(`there is no person ${place}`)
       const name = `A${this.accounts.length}`
-      const account = { account: name, personId: holder.id, kind: kinds[kind], cash: 1_000_000 }
+      const account = { account: name, personId: holder.id, kind: kinds[kind], cash: 100_000_000, currency }
       await this.door('/accounts', [account])
       this.accounts.push({ name, kind, holder })
     }
@@ -164,10 +198,8 @@ export class MoneyTown {
     return savePlan(db.write, { siteId, kind, name, termDays, strategiesIncluded: 1, price: dollars(price) })
   }
 
-  /** Out of session it says nothing of what a stock is worth. */
-  protected quote(price: number): Promise<unknown> {
-    if (isOpen('US_EQUITY', this.now)) this.gains.price = price
-    return this.door('/quotes', [{ symbol: 'AAPL', bid: price, ask: price }])
+  protected quote(price: number): Promise<void> {
+    return this.quoteOne(this.gains.stock, price)
   }
 
   protected async ask(path: string, who: number, body: object): Promise<Row[]> {
