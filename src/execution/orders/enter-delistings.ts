@@ -5,12 +5,11 @@
 
 import { endOfTrading } from '../../domain/market/expiration.ts'
 import { readDay } from '../../domain/time.ts'
-import { lockEntering } from '../../storage/actions/corporate-actions.ts'
+import { type ActionInstrument, lockEntering } from '../../storage/actions/corporate-actions.ts'
 import {
   type Delisting,
   dropAnnounced,
   insertDelistings,
-  type ListedInstrument,
   lockListed,
 } from '../../storage/actions/delistings.ts'
 import { wakeWorkers } from '../../storage/orders/signals.ts'
@@ -52,7 +51,7 @@ export const enterDelistings = (
 /** The delisting of a line, or why it is none. */
 function newDelisting(
   { symbol, day }: EnteredDelisting,
-  listed: ListedInstrument | undefined,
+  listed: ActionInstrument | undefined,
 ): Delisting | string {
   if (!listed) return `there is no instrument ${symbol}`
   if (readDay(day) === undefined) return `${day} is no date`

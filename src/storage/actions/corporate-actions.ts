@@ -107,7 +107,7 @@ export const wakeSettled = (tx: Transaction, now: Instant): Promise<number> =>
       and i.due_at > ${instant(now)}::timestamptz and i.last_trading_day < i.expiry
       and a.imported_at = ${instant(now)}::timestamptz`
 
-/** An instrument as far as an action on it needs it. */
+/** An instrument as far as an action on it, or the end of its trading, needs it. */
 export interface ActionInstrument {
   readonly id: number
   readonly symbol: string

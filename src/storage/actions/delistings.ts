@@ -1,10 +1,9 @@
 /** Stocks whose trading ends on a day. */
 
-import type { SecurityType } from '../../domain/codes.ts'
-import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
 import { type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import type { ActionInstrument } from './corporate-actions.ts'
 
 export interface Delisting {
   readonly instrumentId: number
@@ -13,20 +12,9 @@ export interface Delisting {
   readonly endsAt: Instant
 }
 
-/** An instrument as far as the end of its trading needs it. */
-export interface ListedInstrument {
-  readonly id: number
-  readonly symbol: string
-  readonly securityType: SecurityType
-  readonly calendar: CalendarName
-  /** YYYY-MM-DD. */
-  readonly lastTradingDay: string | null
-  readonly hasEnded: boolean
-}
-
 /** The instruments of symbols, locked against the end of their trading. */
-export const lockListed = (tx: Transaction, symbols: readonly string[]): Promise<ListedInstrument[]> =>
-  tx.rows<ListedInstrument>`
+export const lockListed = (tx: Transaction, symbols: readonly string[]): Promise<ActionInstrument[]> =>
+  tx.rows<ActionInstrument>`
     select id, symbol, security_type as "securityType", calendar, last_trading_day as "lastTradingDay",
       ended_at is not null as "hasEnded"
     from instrument where symbol = any(${uncounted(symbols, 'text')}::text[]) order by id for no key update`
