@@ -1,5 +1,5 @@
 /** The Autotrade group: setups, settings, orders and positions of accounts, and the sites' account reports. */
-import { atLeastOne, inOrder } from './needs.ts'
+import { atLeastOne, datesInOrder } from './needs.ts'
 import { accountOrderNeeds } from './order-needs.ts'
 import {
   Account,
@@ -149,7 +149,7 @@ export const autotrade = {
       StartDate: optional(Dt),
       EndDate: optional(EndDt),
     },
-    needs: [inOrder('StartDate', 'EndDate')],
+    needs: [datesInOrder],
     result: Order,
     access: reader,
   }),
@@ -303,7 +303,7 @@ export const autotrade = {
         'StartDate',
         'EndDate',
       ),
-      inOrder('StartDate', 'EndDate'),
+      datesInOrder,
     ],
     result: AutotradedAccount,
     access: siteAdmin,
@@ -323,7 +323,7 @@ export const autotrade = {
       StartDate: optional(Dt),
       EndDate: optional(EndDt),
     },
-    needs: [inOrder('StartDate', 'EndDate')],
+    needs: [datesInOrder],
     result: AutotradeStats,
     access: siteReport,
   }),

@@ -38,14 +38,10 @@ export function neededWhen(name: string, words: string, when: (params: Given['pa
 }
 
 /** The end of a range is not before its start: 1128 on the end. */
-export function inOrder(from: string, to: string): Need {
-  const says = `${to} must not be before ${from}.`
-  return {
-    says,
-    check({ params }, faults) {
-      const [start, end] = [params[from], params[to]]
-      if (typeof start === 'number' && typeof end === 'number' && end < start)
-        fault(faults, 'BadCombination', to, says)
-    },
-  }
+export const datesInOrder: Need = {
+  says: 'EndDate must not be before StartDate.',
+  check({ params: { StartDate: start, EndDate: end } }, faults) {
+    if (typeof start === 'number' && typeof end === 'number' && end < start)
+      fault(faults, 'BadCombination', 'EndDate', datesInOrder.says)
+  },
 }

@@ -1,5 +1,5 @@
 /** The Strategies group: details and search, orders and positions, history, subscribers, catalog, watch lists. */
-import { atLeastOne, inOrder, neededWhen } from './needs.ts'
+import { atLeastOne, datesInOrder, neededWhen } from './needs.ts'
 import { newOrderNeeds, positionNeeds, replaceOrderNeeds } from './order-needs.ts'
 import { Order, OrderType, SignalIds, StrategyOrderInput } from './resources/order.ts'
 import { DesiredPositions, Position, PositionInput } from './resources/position.ts'
@@ -150,7 +150,7 @@ export const strategies = {
     },
     needs: [
       atLeastOne('StrategyId', 'StrategyOwnerPersonId', 'SubscriberPersonId', 'WhiteLabelSiteId'),
-      inOrder('StartDate', 'EndDate'),
+      datesInOrder,
     ],
     result: StrategySubscriber,
     access: { rule: 'strategyFollowers' },
@@ -206,7 +206,7 @@ export const strategies = {
       StartDate: optional(Dt),
       EndDate: optional(EndDt),
     },
-    needs: [atLeastOne('StrategyId', 'SignalId'), inOrder('StartDate', 'EndDate')],
+    needs: [atLeastOne('StrategyId', 'SignalId'), datesInOrder],
     result: Order,
     access: { rule: 'strategyViewer', strategy: 'StrategyId', signal: 'SignalId' },
   }),

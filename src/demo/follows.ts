@@ -45,16 +45,16 @@ function followActs(
   strategyId: () => number,
 ): Act[] {
   const trades = strategyParts.find(({ key }: StrategyPart) => key === follow.strategy)?.trades ?? 'stocks'
-  const start = (isEnabled: boolean, isNew: boolean) => async () => {
+  const start = (isNew: boolean) => async () => {
     await stage.db.transaction(async (tx) =>
       granted(
         await startAutotrade(contextOf(stage, tx, actor), {
           Account,
           StrategyId: strategyId(),
           ScalingPercentage: follow.percent,
-          StocksEnabled: isEnabled && trades === 'stocks',
-          FuturesEnabled: isEnabled && trades === 'futures',
-          ForexEnabled: isEnabled && trades === 'forex',
+          StocksEnabled: isNew && trades === 'stocks',
+          FuturesEnabled: isNew && trades === 'futures',
+          ForexEnabled: isNew && trades === 'forex',
           OptionsEnabled: false,
           ShortOptionsEnabled: false,
           ...(follow.maxDollars !== undefined && { MaxStocksDollars: follow.maxDollars }),
@@ -77,8 +77,8 @@ function followActs(
     )
   }
   return [
-    { day: dayOf(follow.from), run: start(true, true) },
-    ...(follow.closingFrom ? [{ day: dayOf(follow.closingFrom), run: start(false, false) }] : []),
+    { day: dayOf(follow.from), run: start(true) },
+    ...(follow.closingFrom ? [{ day: dayOf(follow.closingFrom), run: start(false) }] : []),
     ...(follow.until ? [{ day: dayOf(follow.until), run: stop }] : []),
   ]
 }

@@ -81,11 +81,11 @@ async function save(
 
 /** Cancels a signal of the strategy; canceling a canceled one succeeds and changes nothing. Answers its id. */
 export async function cancelOrder(
-  sql: Sql,
   ctx: Context,
   strategyId: number | bigint,
   signalId: number | bigint,
 ): Promise<number | Refused> {
+  const { sql } = ctx
   await lockStrategies(sql, [strategyId])
   const signal = await findSignal(sql, signalId)
   if (!signal) return refuse('NotFound', 'SignalId')

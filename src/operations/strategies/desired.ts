@@ -58,7 +58,7 @@ export const setDesiredPositions: Handler<'SetDesiredPositions'> = async (ctx, {
   const refusal = refusalOf(ctx, plan, rows)
   if (refusal) return refusal
   for (const id of plan.canceled) {
-    const canceled = await cancelOrder(ctx.sql, ctx, strategy.id, id)
+    const canceled = await cancelOrder(ctx, strategy.id, id)
     if (isRefused(canceled)) return canceled
   }
   await cut(ctx, strategy, plan, live)

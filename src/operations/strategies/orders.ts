@@ -60,7 +60,7 @@ export const replaceStrategyOrder: Handler<'ReplaceStrategyOrder'> = (ctx, { Ord
 
 /** Cancels a signal; answers with the number of the order that ends. */
 export const cancelStrategyOrder: Handler<'CancelStrategyOrder'> = async (ctx, { StrategyId, SignalId }) => {
-  const outcome = await cancelOrder(ctx.sql, ctx, StrategyId, SignalId)
+  const outcome = await cancelOrder(ctx, StrategyId, SignalId)
   return isRefused(outcome) ? outcome : { results: [{ SignalId: outcome }] }
 }
 
