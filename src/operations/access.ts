@@ -82,7 +82,7 @@ export async function checkAccess(sql: Sql, row: Row, calls: readonly Asked[]): 
     case 'strategyFollowers':
       return checkFollowers(sql, access, calls)
     case 'strategyOwner':
-      return checkStrategies(sql, access.strategy, calls, ownsStrategy)
+      return checkOwners(sql, access.strategy, calls)
     case 'strategyViewer':
       return checkViewers(sql, access, calls)
     case 'personReader':
@@ -151,18 +151,13 @@ async function checkFollowers(
   return calls.map((call) => verdicts[named.indexOf(call)])
 }
 
-async function checkStrategies(
-  sql: Sql,
-  path: string,
-  calls: readonly Asked[],
-  allows: (caller: Caller, strategy: StrategyFacts) => boolean,
-): Promise<Verdict[]> {
+async function checkOwners(sql: Sql, path: string, calls: readonly Asked[]): Promise<Verdict[]> {
   const facts = await factsOf(
     sql,
     calls,
     calls.map(({ params }) => idAt(params, path) ?? 0),
   )
-  return calls.map(({ ctx }, index) => verdictOn(ctx.caller, facts[index] ?? null, path, allows))
+  return calls.map(({ ctx }, index) => verdictOn(ctx.caller, facts[index] ?? null, path, ownsStrategy))
 }
 
 function verdictOn<Facts>(

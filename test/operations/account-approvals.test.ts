@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { HostName, OperationName } from '../../src/contract/index.ts'
 import { syncGroups } from '../../src/domain/mirror/sync-groups.ts'
 import { fragment, identifier, join } from '../../src/storage/database/sql.ts'
-import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
+import { type Answer, resultsOf, told } from '../support/http.ts'
 import { buildTown, type CitizenName, holderAccount } from './support/town.ts'
 
 const town = await buildTown()
@@ -13,7 +13,6 @@ await town.door('/accounts', [{ account: 'U101', personId, cash: 1 }])
 const own = { Account: holderAccount, PersonId: personId }
 const as = (who: CitizenName, operation: OperationName, params: object, host?: HostName): Promise<Answer> =>
   town.ask(operation, params, { key: people[who].key, ...(host && { host }) })
-const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
 
 describe('approvals of accounts', () => {
   const approval = { Account: 'U101', PersonId: personId, BrokerId: 1, IsCFD: true }

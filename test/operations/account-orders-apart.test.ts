@@ -1,8 +1,8 @@
 /** Orders of a holder stay within his own account and the strategies that it follows. */
 import { expect, test } from 'vitest'
 import type { OperationName } from '../../src/contract/index.ts'
-import { resultsOf } from '../support/http.ts'
-import { buildHolder, told } from './support/holder.ts'
+import { resultsOf, told } from '../support/http.ts'
+import { buildHolder } from './support/holder.ts'
 import { holderAccount } from './support/town.ts'
 
 const { town, own, held, closing, orders, place, position, audit } = await buildHolder()

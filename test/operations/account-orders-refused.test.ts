@@ -1,7 +1,7 @@
 /** When an account takes no orders of its holder at all: its broker or Autotrade is disabled, or trading has ended. */
 import { expect, test } from 'vitest'
-import { resultsOf } from '../support/http.ts'
-import { buildHolder, told } from './support/holder.ts'
+import { resultsOf, told } from '../support/http.ts'
+import { buildHolder } from './support/holder.ts'
 
 const { town, own, held, closing, place } = await buildHolder()
 

@@ -1,8 +1,8 @@
 /** Orders that the holder of an account asks for himself, over HTTP, down to the scripted broker and back. */
 import { describe, expect, test } from 'vitest'
 import type { OperationName } from '../../src/contract/index.ts'
-import { resultsOf } from '../support/http.ts'
-import { buildHolder, type ListedOrder, told } from './support/holder.ts'
+import { resultsOf, told } from '../support/http.ts'
+import { buildHolder, type ListedOrder } from './support/holder.ts'
 import { apple } from './support/town.ts'
 
 const { town, own, held, owned, closing, orders, place, position, audit } = await buildHolder()

@@ -1,7 +1,7 @@
 /** Accounts over HTTP: switches, searches, what sites' admins see and approve, paper accounts that begin anew. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { HostName, OperationName } from '../../src/contract/index.ts'
-import { type Answer, call, faultsOf, resultsOf } from '../support/http.ts'
+import { type Answer, call, resultsOf, told } from '../support/http.ts'
 import { apple, buildTown, type CitizenName, holderAccount } from './support/town.ts'
 
 const town = await buildTown()
@@ -10,7 +10,6 @@ const { personId } = people.holder
 const own = { Account: holderAccount, PersonId: personId }
 const as = (who: CitizenName, operation: OperationName, params: object, host?: HostName): Promise<Answer> =>
   town.ask(operation, params, { key: people[who].key, ...(host && { host }) })
-const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
 const settingsOf = async () =>
   resultsOf<Record<string, unknown>>(await as('holder', 'GetAutotradeSettings', own))[0]
 

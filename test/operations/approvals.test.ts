@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { settleAtBroker } from '../../src/operations/approvals.ts'
 import { unseal } from '../../src/storage/database/vault.ts'
 import { rotateCredentials } from '../../src/storage/people/credentials.ts'
-import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
+import { resultsOf, told } from '../support/http.ts'
 import { secrets } from '../support/platform.ts'
 import { buildApprovals } from './support/approvals.ts'
 import type { CitizenName } from './support/town.ts'
@@ -11,7 +11,6 @@ import type { CitizenName } from './support/town.ts'
 const { town, own, wish, start, idOf, status, shown, ask, running, answer } = await buildApprovals()
 const { people } = town
 const { personId } = people.neighbour
-const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
 
 test('a customer who comes by the address was signed in by the site, once', async () => {
   const request = await ask()

@@ -2,14 +2,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Dialect, OperationName } from '../../src/contract/index.ts'
 import { changeStrategy } from '../../src/storage/operating/administration.ts'
-import { faultsOf, resultsOf } from '../support/http.ts'
+import { resultsOf, told } from '../support/http.ts'
 import { buildTown, holderAccount, symbolMember, type Town } from './support/town.ts'
 
 const towns: Record<Dialect, Town> = { native: await buildTown(), compat: await buildTown('compat') }
 const dialects: Dialect[] = ['native', 'compat']
 const held = (town: Town, operation: OperationName, params: object, headers?: Record<string, string>) =>
   town.ask(operation, params, { key: town.people.holder.key, ...(headers && { headers }) })
-const told = (answer: Parameters<typeof faultsOf>[0]) => [answer.status, ...faultsOf(answer)]
 const own = (town: Town) => ({ Account: holderAccount, PersonId: town.people.holder.personId })
 
 describe.each(dialects)('in the dialect %s', (dialect) => {

@@ -4,7 +4,7 @@
  */
 import { afterAll, describe, expect, test } from 'vitest'
 import { rows } from '../../src/contract/index.ts'
-import { type Answer, call, faultsOf, resultsOf } from '../support/http.ts'
+import { type Answer, call, faultsOf, resultsOf, told } from '../support/http.ts'
 import { type BodyMutation, bodyMutations, faultName, probes, queryMutations } from './support/mutations.ts'
 import { buildTown } from './support/town.ts'
 import { type Sent, targetsOf, trial, withValue } from './support/trial.ts'
@@ -227,7 +227,6 @@ describe('a cursor', () => {
     const answer = await list('Limit=1')
     return (answer.json as { Pagination: { next_cursor: string } }).Pagination.next_cursor
   }
-  const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
 
   test('is bound to operation, filter, order and key, and to every one of its bytes', async () => {
     const cursor = await next()

@@ -1,12 +1,11 @@
 /** What an approved account trades outside becomes signals of the strategy that it feeds, and is copied. */
 import { beforeAll, expect, test } from 'vitest'
-import { type Answer, call, faultsOf, resultsOf } from '../support/http.ts'
+import { call, resultsOf, told } from '../support/http.ts'
 import { buildTown, type CitizenName } from './support/town.ts'
 
 const town = await buildTown()
 const { people } = town
 const leader = people.neighbour
-const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
 const add = (params: object, who: CitizenName = 'neighbour') =>
   town.ask('AddStrategy', { StrategyName: 'Fed', ...params }, { key: people[who].key })
 const trade = (side: 'buy' | 'sell', qty: number, px: number, account = 'T1') =>

@@ -1,6 +1,6 @@
 /** Instruments that nobody entered: which symbols make one, which are told that there is none. */
 import { describe, expect, test } from 'vitest'
-import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
+import { type Answer, resultsOf, told } from '../support/http.ts'
 import { apple, buildTown } from './support/town.ts'
 
 const town = await buildTown()
@@ -23,7 +23,6 @@ const order = (symbol: object, terms: object = {}): Promise<Answer> => {
   return town.ask('NewStrategyOrder', { Order }, { key: owner.key })
 }
 const platform = (FullSymbol: string, SymbolType: string) => ({ PlatformSymbol: { FullSymbol, SymbolType } })
-const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
 const known = async (symbol: string) =>
   (
     await town.platform.db.read.one<{ count: number }>`

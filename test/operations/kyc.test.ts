@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { OperationName } from '../../src/contract/index.ts'
 import { identifier } from '../../src/storage/database/sql.ts'
-import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
+import { resultsOf, told } from '../support/http.ts'
 import { type AskOptions, buildTown, type CitizenName } from './support/town.ts'
 
 const town = await buildTown()
@@ -19,7 +19,6 @@ const ask = (
   citizen: CitizenName,
   host: AskOptions['host'] = 'WL',
 ) => town.ask(operation, params, { key: people[citizen].key, host })
-const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
 
 async function newToken(id = personId): Promise<string> {
   const [issued] = await town.door<{ userToken: string }[]>('/user-tokens', [{ personId: id }])

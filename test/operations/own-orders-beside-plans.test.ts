@@ -1,8 +1,8 @@
 /** What a holder does to an order while the worker hands the same order on: one after the other, whoever comes first. */
 import { expect, test } from 'vitest'
-import { resultsOf } from '../support/http.ts'
+import { resultsOf, told } from '../support/http.ts'
 import { holdTable, untilWaiting } from '../support/locks.ts'
-import { buildHolder, told } from './support/holder.ts'
+import { buildHolder } from './support/holder.ts'
 import { apple } from './support/town.ts'
 
 const { town, own, held, orders, audit } = await buildHolder()

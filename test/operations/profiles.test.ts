@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { OperationName } from '../../src/contract/index.ts'
 import { identifier } from '../../src/storage/database/sql.ts'
-import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
+import { resultsOf, told } from '../support/http.ts'
 import { type AskOptions, buildTown, type CitizenName } from './support/town.ts'
 
 const town = await buildTown()
@@ -31,7 +31,6 @@ const ask = (
   citizen: CitizenName,
   host: AskOptions['host'] = 'Geo',
 ) => town.ask(operation, params, { key: people[citizen].key, host })
-const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
 
 async function add(params: object, citizen: CitizenName = 'westAdmin'): Promise<number> {
   const answer = await ask('AddProfile', params, citizen)

@@ -3,8 +3,8 @@
  * which of the two is meant.
  */
 import { expect, test } from 'vitest'
-import { resultsOf } from '../support/http.ts'
-import { buildHolder, type ListedOrder, told } from './support/holder.ts'
+import { resultsOf, told } from '../support/http.ts'
+import { buildHolder, type ListedOrder } from './support/holder.ts'
 import { apple } from './support/town.ts'
 
 const { town, own, held, closing, orders, place, audit } = await buildHolder()

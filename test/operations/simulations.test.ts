@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { OperationName } from '../../src/contract/index.ts'
 import { addToCatalog } from '../../src/storage/billing/catalog.ts'
-import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
+import { faultsOf, resultsOf, told } from '../support/http.ts'
 import { buildTown, type CitizenName } from './support/town.ts'
 
 const town = await buildTown()
@@ -10,7 +10,6 @@ const { people, strategyId, lonelyStrategyId } = town
 const { personId } = people.neighbour
 const as = (who: CitizenName, operation: OperationName, params: object, host: 'WL' | 'Geo' = 'WL') =>
   town.ask(operation, params, { key: people[who].key, host })
-const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
 const addBy = async (who: CitizenName, name: string) => {
   const params = { StrategyName: name, StartingCapital: 1000 }
   const added = await town.ask('AddStrategy', params, { key: people[who].key })

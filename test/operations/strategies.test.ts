@@ -1,7 +1,7 @@
 /** The Strategies group over HTTP: what a good call answers in either dialect, and what a bad one is told. */
 import { describe, expect, test } from 'vitest'
 import type { Dialect, OperationName } from '../../src/contract/index.ts'
-import { faultsOf, resultsOf } from '../support/http.ts'
+import { faultsOf, resultsOf, told } from '../support/http.ts'
 import { apple, buildTown, oneAtLimit, symbolMember, type Town } from './support/town.ts'
 
 const towns: Record<Dialect, Town> = { native: await buildTown(), compat: await buildTown('compat') }
@@ -17,7 +17,6 @@ const orderOf = (town: Town, dialect: Dialect, terms: object = {}) => ({
     ...terms,
   },
 })
-const told = (answer: Parameters<typeof faultsOf>[0]) => [answer.status, ...faultsOf(answer)]
 const exchangeSymbol = {
   Symbol: 'AAPL',
   Currency: 'USD',

@@ -89,3 +89,6 @@ export function faultsOf({ json }: Answer): string[] {
   }
   return (ResponseStatus?.Errors ?? []).map(({ ErrorCode, FieldName }) => `${ErrorCode} ${FieldName}`.trim())
 }
+
+/** How a call was answered: the status, and every fault. */
+export const told = (answer: Answer): (number | string)[] => [answer.status, ...faultsOf(answer)]

@@ -26,7 +26,7 @@ import {
 } from '../../storage/orders/order-books.ts'
 import { type SavedBook, saveOrderBooks } from '../../storage/orders/save-books.ts'
 import { raiseLeverage } from '../../storage/strategies/strategy-leverage.ts'
-import type { BookKey } from '../../storage/work/matching.ts'
+import { type BookKey, bookName } from '../../storage/work/matching.ts'
 import { ratesOf, type WorkContext } from '../context.ts'
 import { accountOf, accountsAmid, type BookTerms, type SignalBook } from './booking.ts'
 import { bookTrades, type TradeStep } from './trades.ts'
@@ -57,11 +57,11 @@ export async function loadWholeBooks(
   instruments: ReadonlyMap<number, QuotedInstrument>,
 ): Promise<SignalBook[]> {
   const books = await loadBooks(ctx, tx, keys, instruments)
-  const known = new Set(books.map(nameOf))
+  const known = new Set(books.map(bookName))
   const rates = await foreignRates(tx, instruments)
   const held = await loadHoldingRows(
     tx,
-    keys.filter((key) => !known.has(nameOf(key))),
+    keys.filter((key) => !known.has(bookName(key))),
   )
   const empty = held.flatMap((row): SignalBook[] => {
     const instrument = instruments.get(row.instrumentId)
@@ -72,8 +72,6 @@ export async function loadWholeBooks(
   })
   return [...books, ...empty]
 }
-
-const nameOf = ({ strategyId, instrumentId }: BookKey): string => `${strategyId} ${instrumentId}`
 
 /** Account currency per unit of each currency of the instruments that is not the books' own. */
 const foreignRates = (

@@ -26,6 +26,7 @@ import {
   saveTrades,
   type TradeState,
 } from '../../storage/strategies/trades.ts'
+import { bookName } from '../../storage/work/matching.ts'
 import type { BookedFill, SignalBook } from './booking.ts'
 
 /** What happened to a book, in order: it traded, or it saw a price. */
@@ -55,9 +56,6 @@ export function stepsUnder({ fills }: SignalBook, quote: Omit<PriceMark, 'at'> |
   return quote && last ? [...fills, { bid: quote.bid, ask: quote.ask, at: last.at }] : [...fills]
 }
 
-const keyOf = ({ strategyId, instrumentId }: { strategyId: number; instrumentId: number }): string =>
-  `${strategyId} ${instrumentId}`
-
 /**
  * Books the fills on their trades and writes these; answers the trade of each execution. Cash and quotes of the
  * strategies are those before the fills. Strategies keep their books in `currency`.
@@ -69,9 +67,9 @@ export async function bookTrades(
 ): Promise<ReadonlyMap<string, number>> {
   const keys = traded.map(({ book }) => book)
   const [rows, values] = await Promise.all([lockOpenTrades(tx, keys), loadOtherValues(tx, keys, currency)])
-  const open = new Map(rows.map((row) => [keyOf(row), row]))
+  const open = new Map(rows.map((row) => [bookName(row), row]))
   const chapters = traded.flatMap((one) => {
-    const key = keyOf(one.book)
+    const key = bookName(one.book)
     return chaptersOf(one, open.get(key), dec(values.get(key) ?? 0))
   })
   const opened = chapters.filter(({ id }) => id === null).length
@@ -204,9 +202,9 @@ export async function splitTrades(
   split: BookedSplit & { readonly at: Instant },
   currency: string,
 ): Promise<void> {
-  const rows = new Map((await lockOpenTrades(tx, books)).map((row) => [keyOf(row), row]))
+  const rows = new Map((await lockOpenTrades(tx, books)).map((row) => [bookName(row), row]))
   const states = books.flatMap((book): TradeState[] => {
-    const row = rows.get(keyOf(book))
+    const row = rows.get(bookName(book))
     if (!row) return []
     const before = positionOf(row)
     const { position: after, trade } = splitHolding({ position: before, trade: tradeOf(row) }, split)

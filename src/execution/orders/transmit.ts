@@ -17,6 +17,7 @@ import {
 } from '../../storage/mirror/transmissions.ts'
 import { lockStrategies, newSignalIds } from '../../storage/orders/signals.ts'
 import type { Among } from '../../storage/work/among.ts'
+import { bookName } from '../../storage/work/matching.ts'
 import type { Step, WorkContext } from '../context.ts'
 import { isolated } from '../isolation.ts'
 import { loadWholeBooks, saveBooks } from './books.ts'
@@ -55,7 +56,7 @@ async function transmit(ctx: WorkContext, tx: Transaction, among: Among): Promis
   // A trade through zero is two orders.
   const ids = await newSignalIds(tx, trades.length * 2)
   for (const [place, trade] of trades.entries()) {
-    const book = books.get(nameOf(trade))
+    const book = books.get(bookName(trade))
     const instrument = instruments.get(trade.instrumentId)
     if (!book || !instrument) continue
     const { side, quantity, px: price } = trade
@@ -65,7 +66,7 @@ async function transmit(ctx: WorkContext, tx: Transaction, among: Among): Promis
     const order = { side, quantity, price, at: now, ids: own, info: 'traded in the account', told }
     // Where trading has ended nobody could copy it: mostly it is how the broker tells of the end.
     const isTransmitted = !hasExpired(instrument, now)
-    books.set(nameOf(trade), tradeInternally(book, { isTransmitted, ...order }))
+    books.set(bookName(trade), tradeInternally(book, { isTransmitted, ...order }))
   }
   const booked = [...books.values()]
   const steps = booked.map((book) => stepsUnder(book, quotes.get(book.instrumentId)))
@@ -81,9 +82,6 @@ const instrumentsOf = (trades: readonly TransmissionRow[]): number[] => [
   ...new Set(trades.map(({ instrumentId }) => instrumentId)),
 ]
 
-const nameOf = ({ strategyId, instrumentId }: { strategyId: number; instrumentId: number }): string =>
-  `${strategyId} ${instrumentId}`
-
 /** The books of what was traded, by strategy and instrument. */
 async function loadTraded(
   ctx: WorkContext,
@@ -91,6 +89,6 @@ async function loadTraded(
   trades: readonly TransmissionRow[],
   instruments: ReadonlyMap<number, QuotedInstrument>,
 ): Promise<Map<string, InternalBook>> {
-  const books = await loadWholeBooks(ctx, tx, oneOfEach(trades, nameOf), instruments)
-  return new Map(books.map((book) => [nameOf(book), book]))
+  const books = await loadWholeBooks(ctx, tx, oneOfEach(trades, bookName), instruments)
+  return new Map(books.map((book) => [bookName(book), book]))
 }

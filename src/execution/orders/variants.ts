@@ -31,6 +31,7 @@ import {
   saveLooks,
 } from '../../storage/strategies/variants.ts'
 import type { Among } from '../../storage/work/among.ts'
+import { bookName } from '../../storage/work/matching.ts'
 import { ratesOf, type Step, type WorkContext } from '../context.ts'
 import { isolated } from '../isolation.ts'
 import { bookContext, type SignalBook } from './booking.ts'
@@ -188,11 +189,11 @@ async function carryOut(ctx: WorkContext, tx: Transaction, acts: readonly Act[])
     instrumentId: act.one.instruments.get(act.symbol)?.id ?? 0,
     ...act,
   }))
-  const keys = oneOfEach(keyed, nameOf)
+  const keys = oneOfEach(keyed, bookName)
   const instruments = await loadQuotedInstruments(tx, [], [...new Set(keys.map((key) => key.instrumentId))])
   const books = new Map<string, SignalBook>(
     (await loadWholeBooks(ctx, tx, keys, new Map(instruments.map((row) => [row.id, row])))).map((book) => [
-      nameOf(book),
+      bookName(book),
       book,
     ]),
   )
@@ -200,21 +201,18 @@ async function carryOut(ctx: WorkContext, tx: Transaction, acts: readonly Act[])
   const ids = await newSignalIds(tx, acts.length)
   const made: NewVariantOrder[] = []
   for (const [place, act] of keyed.entries()) {
-    const book = books.get(nameOf(act))
+    const book = books.get(bookName(act))
     if (!book) continue
     const id = ids[place] as number
     const rejection = openingRejection(accounts.get(act.strategyId), act.instrumentId, now)
     const result = act.apply(book.book, `${id}`, bookContext(now, rejection))
-    books.set(nameOf(act), worked(book, result, now, causedBy({ parent: act.one.variant.parentId })))
+    books.set(bookName(act), worked(book, result, now, causedBy({ parent: act.one.variant.parentId })))
     if (act.makes && result.book.orders.has(`${id}`))
       made.push({ signalId: id, variantId: act.strategyId, ...act.makes })
   }
   await saveTimed(ctx, tx, [...books.values()])
   await insertVariantOrders(tx, made)
 }
-
-const nameOf = ({ strategyId, instrumentId }: { strategyId: number; instrumentId: number }): string =>
-  `${strategyId} ${instrumentId}`
 
 /** A copy that its signal has left behind may trade on by itself for a while. */
 function nextLook({ variant: { strategyId }, orders }: VariantCase, now: Instant) {

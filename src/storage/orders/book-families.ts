@@ -11,7 +11,7 @@ import type { BookContext } from '../../domain/orders/order-book.ts'
 import type { PlanRates } from '../../domain/positions/commission.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Sql } from '../database/sql.ts'
-import type { BookKey } from '../work/matching.ts'
+import { type BookKey, bookName } from '../work/matching.ts'
 import { loadModelAccounts } from './model-accounts.ts'
 import { causedBy, loadOrderBooks, type WorkedBook, worked } from './order-books.ts'
 
@@ -25,18 +25,18 @@ export async function spreadNews<Book extends WorkedBook>(
   at: Instant,
   plan: PlanRates | null,
 ): Promise<{ books: readonly Book[]; others: readonly WorkedBook[] }> {
-  const books = new Map(changed.map((book) => [keyOf(book), book]))
+  const books = new Map(changed.map((book) => [bookName(book), book]))
   const others = new Map<string, WorkedBook>()
   let news = changed.flatMap(newsElsewhere)
   while (news.length > 0) {
     const keys = await findWaiting(sql, news)
-    const unknown = keys.filter((key) => !books.has(keyOf(key)) && !others.has(keyOf(key)))
-    for (const book of await loadOrderBooks(sql, unknown)) others.set(keyOf(book), book)
+    const unknown = keys.filter((key) => !books.has(bookName(key)) && !others.has(bookName(key)))
+    for (const book of await loadOrderBooks(sql, unknown)) others.set(bookName(book), book)
     const accounts = await loadModelAccounts(sql, keys, plan)
     const heard = news
     news = keys.flatMap((key) => {
       const rejection = openingRejection(accounts.get(key.strategyId), key.instrumentId, at)
-      const place = keyOf(key)
+      const place = bookName(key)
       return [
         ...tell(books, place, heard, { at, rejection }),
         ...tell(others, place, heard, { at, rejection }),
@@ -62,8 +62,6 @@ function tell<Book extends WorkedBook>(
   books.set(key, told)
   return newsElsewhere({ ...told, before: book.book, ended: told.ended.slice(book.ended.length) })
 }
-
-const keyOf = ({ strategyId, instrumentId }: BookKey): string => `${strategyId} ${instrumentId}`
 
 /** The news of a book that somebody in another symbol waits for. */
 const newsElsewhere = ({ facts, before, book, ended }: WorkedBook): ParentNews[] =>

@@ -18,7 +18,7 @@ import {
   marginInstrumentOf,
 } from '../market/margin-instruments.ts'
 import { loadRates } from '../market/quotes.ts'
-import { type BookKey, bookKeys } from '../work/matching.ts'
+import { type BookKey, bookKeys, bookName } from '../work/matching.ts'
 import { bookCurrency } from './order-books.ts'
 
 /** What a strategy has of an instrument, perhaps nothing. Numbers are exact texts. */
@@ -92,7 +92,7 @@ export async function accountsOf(
     if (cash === undefined) continue
     const holdings = oneOfEach(own, ({ instrumentId }) => instrumentId)
       .sort((row, other) => row.instrumentId - other.instrumentId)
-      .map((row) => holdingOf(row, rates, rare.get(keyOf(row))))
+      .map((row) => holdingOf(row, rates, rare.get(bookName(row))))
     accounts.set(strategyId, { cash: dec(cash), holdings, rates: plan })
   }
   return accounts
@@ -109,8 +109,6 @@ interface RareFacts extends BookKey {
 const isRare = ({ securityType, currency }: HoldingRow): boolean =>
   securityType === 'OPT' || currency !== bookCurrency
 
-const keyOf = ({ strategyId, instrumentId }: BookKey): string => `${strategyId} ${instrumentId}`
-
 /** By strategy and instrument; nothing is asked for where there is none that needs it. */
 async function loadRareFacts(sql: Sql, rows: readonly HoldingRow[]): Promise<Map<string, RareFacts>> {
   const rare = rows.filter(isRare)
@@ -124,7 +122,7 @@ async function loadRareFacts(sql: Sql, rows: readonly HoldingRow[]): Promise<Map
     join instrument i on i.id = held.instrument_id
     left join instrument ui on i.security_type = 'OPT' and ui.symbol = i.underlying
     left join quote u on u.instrument_id = ui.id`
-  return new Map(facts.map((row) => [keyOf(row), row]))
+  return new Map(facts.map((row) => [bookName(row), row]))
 }
 
 const rateOf = (currency: string | null, rates: ReadonlyMap<string, Decimal>): Decimal | null =>

@@ -15,6 +15,9 @@ export interface BookKey {
   readonly instrumentId: number
 }
 
+/** The name of a book among those of all strategies. */
+export const bookName = ({ strategyId, instrumentId }: BookKey): string => `${strategyId} ${instrumentId}`
+
 /** Their strategies, each once. */
 export const strategiesOf = (keys: readonly BookKey[]): number[] => [
   ...new Set(keys.map(({ strategyId }) => strategyId)),

@@ -1,7 +1,7 @@
 /** The town's holder with orders of his own, as he asks for them over HTTP and is shown them. */
 import { expect } from 'vitest'
 import type { OperationName } from '../../../src/contract/index.ts'
-import { type Answer, call, faultsOf, resultsOf } from '../../support/http.ts'
+import { call, resultsOf } from '../../support/http.ts'
 import { apple, buildTown, holderAccount } from './town.ts'
 
 export interface ListedOrder {
@@ -15,8 +15,6 @@ export interface ListedOrder {
   readonly Stop?: number
   readonly RejectMessage?: string
 }
-
-export const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
 
 export async function buildHolder() {
   const town = await buildTown()
