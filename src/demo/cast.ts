@@ -38,7 +38,7 @@ export interface StrategyPart {
 /** An owner who gives up: the rule ends with the day. */
 const ended = (part: StrategyPart & { readonly endsOn: string }): StrategyPart => ({
   ...part,
-  rule: givingUp(part.rule, 'SPX', dayOf(part.endsOn)),
+  rule: givingUp(part.rule, dayOf(part.endsOn)),
 })
 
 /** Twelve records: two that ended, one of them begun again under a new name, and one martingale. */

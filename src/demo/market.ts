@@ -136,15 +136,11 @@ async function relist(tx: Transaction, future: Instrument): Promise<void> {
     calendar: 'CONTINUOUS' as const,
     description: `${descriptions[symbol]}; recorded prices to ${last}, then simulated round the clock`,
   })
-  const pair = (symbol: string, text: string) => ({
-    symbol,
-    calendar: 'FOREX' as const,
-    description: `${text} (simulated)`,
-  })
   const { symbol, calendar, description } = future
   await relistInstrument(tx, recorded('SPX', '2020-04-17'))
   await relistInstrument(tx, recorded('AAPL', '2012-05-01'))
-  await relistInstrument(tx, pair('USDJPY', 'USD/JPY'))
+  const yen = { symbol: 'USDJPY', calendar: 'FOREX', description: 'USD/JPY (simulated)' } as const
+  await relistInstrument(tx, yen)
   await relistInstrument(tx, { symbol, calendar, description: `${description} (simulated)` })
 }
 

@@ -1,7 +1,7 @@
 /** Rules that look well until they do not, and how an owner ends one. */
 import { dec } from '../domain/decimal.ts'
 import { type Day, readDay } from '../domain/time.ts'
-import { type DemoSymbol, nothing, order, type Rule, type RuleView, type Wishes } from './rules.ts'
+import { buyIndex, nothing, order, type Rule, type RuleView, sellIndex, type Wishes } from './rules.ts'
 
 const firstBet = dec(10)
 
@@ -34,23 +34,19 @@ export const fallingKnives: Rule = (view) => {
   if (!price || last === 0 || view.working.length > 0) return nothing
   const entry = view.entry('SPX')
   const held = view.position('SPX')
-  if (entry && price.greaterThan(entry.times('1.1')))
-    return order({ symbol: 'SPX', side: '2', quantity: held })
-  if (last > before * 0.98) return nothing
-  const quantity = view.cash.div(4).div(price).floor()
-  return quantity.greaterThan(0) ? order({ symbol: 'SPX', side: '1', quantity }) : nothing
+  if (entry && price.greaterThan(entry.times('1.1'))) return sellIndex(held)
+  return last > before * 0.98 ? nothing : buyIndex(view, view.cash.div(4))
 }
 
-/** The rule until the day before its owner gives up; then everything is canceled and closed. */
+/** The rule until the day before its owner gives up; then everything is canceled and the index closed. */
 export const givingUp =
-  (rule: Rule, symbol: DemoSymbol, on: Day): Rule =>
+  (rule: Rule, on: Day): Rule =>
   (view) =>
-    view.nextDay < on ? rule(view) : closing(view, symbol)
+    view.nextDay < on ? rule(view) : closing(view)
 
-function closing(view: RuleView, symbol: DemoSymbol): Wishes {
-  const held = view.position(symbol)
+function closing(view: RuleView): Wishes {
+  const held = view.position('SPX')
   if (view.working.some(({ ordType }) => ordType === '1')) return nothing
   const cancels = view.working.map(({ signalId }) => signalId)
-  const orders = held.isZero() ? [] : [{ symbol, side: '2' as const, quantity: held }]
-  return { cancels, orders }
+  return { cancels, orders: held.isZero() ? [] : sellIndex(held).orders }
 }

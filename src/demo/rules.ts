@@ -83,14 +83,19 @@ export const trend200: Rule = (view) => {
   if (!price || closes.length < 200 || view.working.length > 0) return nothing
   const isUp = price.toNumber() > mean(closes)
   const held = view.position('SPX')
-  if (isUp && held.isZero()) return buyFor(view.cash.times('0.95'), price)
-  return !isUp && held.greaterThan(0) ? order({ symbol: 'SPX', side: '2', quantity: held }) : nothing
+  if (isUp && held.isZero()) return buyIndex(view, view.cash.times('0.95'))
+  return !isUp && held.greaterThan(0) ? sellIndex(held) : nothing
 }
 
-const buyFor = (money: Decimal, price: Decimal): Wishes => {
-  const quantity = money.div(price).floor()
+/** Buys the index for so much money, whole units; nothing where it buys none. */
+export function buyIndex(view: RuleView, money: Decimal): Wishes {
+  const price = view.price('SPX')
+  const quantity = price === undefined ? zero : money.div(price).floor()
   return quantity.greaterThan(0) ? order({ symbol: 'SPX', side: '1', quantity }) : nothing
 }
+
+/** Sells so much of the index. */
+export const sellIndex = (quantity: Decimal): Wishes => order({ symbol: 'SPX', side: '2', quantity })
 
 const shares: readonly [DemoSymbol, string][] = [
   ['SPX', '0.6'],

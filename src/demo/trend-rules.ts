@@ -4,16 +4,16 @@
  */
 import { type Decimal, dec } from '../domain/decimal.ts'
 import { partsOfDay, readDay } from '../domain/time.ts'
-import { type DemoSymbol, mean, nothing, order, type Rule, type RuleView, type Wishes } from './rules.ts'
-
-/** Buys for a share of the cash, whole shares; nothing where it buys none. */
-function buyFor(view: RuleView, symbol: DemoSymbol, share: string): Wishes {
-  const price = view.price(symbol)
-  const quantity = price === undefined ? dec(0) : view.cash.times(share).div(price).floor()
-  return quantity.greaterThan(0) ? order({ symbol, side: '1', quantity }) : nothing
-}
-
-const sellAll = (symbol: DemoSymbol, quantity: Decimal): Wishes => order({ symbol, side: '2', quantity })
+import {
+  buyIndex,
+  type DemoSymbol,
+  mean,
+  nothing,
+  order,
+  type Rule,
+  sellIndex,
+  type Wishes,
+} from './rules.ts'
 
 /** Holds the index while its average of 50 days is above that of 200. */
 export const goldenCross: Rule = (view) => {
@@ -21,8 +21,8 @@ export const goldenCross: Rule = (view) => {
   if (closes.length < 200 || view.working.length > 0) return nothing
   const isUp = mean(closes.slice(-50)) > mean(closes)
   const held = view.position('SPX')
-  if (isUp && held.isZero()) return buyFor(view, 'SPX', '0.95')
-  return !isUp && held.greaterThan(0) ? sellAll('SPX', held) : nothing
+  if (isUp && held.isZero()) return buyIndex(view, view.cash.times('0.95'))
+  return !isUp && held.greaterThan(0) ? sellIndex(held) : nothing
 }
 
 /** Buys the highest close of 50 days, sells the lowest of 25. */
@@ -31,8 +31,8 @@ export const breakout: Rule = (view) => {
   const last = closes.at(-1)
   if (last === undefined || closes.length < 50 || view.working.length > 0) return nothing
   const held = view.position('SPX')
-  if (held.isZero()) return last >= Math.max(...closes) ? buyFor(view, 'SPX', '0.9') : nothing
-  return last <= Math.min(...closes.slice(-25)) ? sellAll('SPX', held) : nothing
+  if (held.isZero()) return last >= Math.max(...closes) ? buyIndex(view, view.cash.times('0.9')) : nothing
+  return last <= Math.min(...closes.slice(-25)) ? sellIndex(held) : nothing
 }
 
 /** Holds the index from the last close of a quarter to the close of the next one's fourth day or later. */
@@ -41,8 +41,8 @@ export const turnOfQuarter: Rule = (view) => {
   const [today, next] = [partsOfDay(view.day), partsOfDay(view.nextDay)]
   const held = view.position('SPX')
   if (today.month !== next.month && today.month % 3 === 0)
-    return held.isZero() ? buyFor(view, 'SPX', '0.9') : nothing
-  return held.greaterThan(0) && today.dayOfMonth >= 4 ? sellAll('SPX', held) : nothing
+    return held.isZero() ? buyIndex(view, view.cash.times('0.9')) : nothing
+  return held.greaterThan(0) && today.dayOfMonth >= 4 ? sellIndex(held) : nothing
 }
 
 /** The last week of the synthetic prices: what is held before is closed in it, so that no position outlives them. */

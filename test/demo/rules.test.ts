@@ -118,7 +118,7 @@ const level = (count: number, price: number) => Array.from({ length: count }, ()
 const stop = { signalId: 7, symbol: 'SPX', ordType: '3', side: '2' } as const
 const bid = { signalId: 8, symbol: 'SPX', ordType: '2', side: '1' } as const
 const falling = [106, 105, 104, 103, 102, 100]
-const gone = (on: string): Rule => givingUp(fallingKnives, 'SPX', readDay(on) ?? 0)
+const gone = (on: string): Rule => givingUp(fallingKnives, readDay(on) ?? 0)
 const monthEnd = { day: '2010-03-31', nextDay: '2010-04-01' }
 
 test.each<[string, Rule, Situation, string[]]>([
