@@ -192,16 +192,14 @@ function readEscape(reader: Reader): string {
   return meant
 }
 
-const isBetween = (unit: number, low: number, high: number): boolean => unit >= low && unit <= high
-
 /** `\uXXXX`, or two of them that make a pair. Half a pair is no character, NUL is none we keep. */
 function readUnit(reader: Reader): string {
   const first = readHex(reader)
   if (first === 0) fail(reader, 'NUL')
-  if (!isBetween(first, 0xd800, 0xdfff)) return String.fromCharCode(first)
+  if (first < 0xd800 || first > 0xdfff) return String.fromCharCode(first)
   if (first > 0xdbff || !reader.text.startsWith('\\u', reader.at)) fail(reader, 'lone surrogate')
   const second = readHex(reader)
-  if (!isBetween(second, 0xdc00, 0xdfff)) fail(reader, 'lone surrogate')
+  if (second < 0xdc00 || second > 0xdfff) fail(reader, 'lone surrogate')
   return String.fromCharCode(first, second)
 }
 

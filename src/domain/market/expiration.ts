@@ -39,13 +39,13 @@ export function lastTradingDayOf(
   const back = (from: Day, count: number): Day => businessDaysBefore(business, from, count)
   switch (rule) {
     case 'thirdFriday':
-      return tradeDateAtOrBefore(business, nthWeekday(first, 5, 3))
+      return tradeDateAtOrBefore(business, thirdWeekday(first, 5))
     case 'lastFriday':
       return tradeDateAtOrBefore(business, lastWeekday(next, 5))
     case 'lastThursday':
       return tradeDateAtOrBefore(business, lastWeekday(next, 4))
     case 'beforeThirdWednesday':
-      return back(nthWeekday(first, 3, 3), 2)
+      return back(thirdWeekday(first, 3), 2)
     case 'monthEnd':
       return back(next, 1)
     case 'priorMonthEnd':
@@ -65,7 +65,7 @@ export function lastTradingDayOf(
     case 'naturalGas':
       return back(first, 3)
     case 'volatility':
-      return tradeDateAtOrBefore(business, tradeDateAtOrBefore(business, nthWeekday(next, 5, 3)) - 30)
+      return tradeDateAtOrBefore(business, tradeDateAtOrBefore(business, thirdWeekday(next, 5)) - 30)
   }
 }
 
@@ -126,9 +126,8 @@ export function cutoffOf(contract: EndingContract): Instant | null {
 export const firstEndOf = (contract: EndingContract): Instant | null =>
   cutoffOf(contract) ?? endOfTrading(contract)
 
-/** The n-th weekday (1 Monday .. 7 Sunday) at or after a day. */
-const nthWeekday = (from: Day, weekday: number, n: number): Day =>
-  from + ((weekday - weekdayOf(from) + 7) % 7) + 7 * (n - 1)
+/** The third weekday (1 Monday .. 7 Sunday) at or after a day. */
+const thirdWeekday = (from: Day, weekday: number): Day => from + ((weekday - weekdayOf(from) + 7) % 7) + 14
 
 function firstOf(year: number, month: number): Day {
   const first = dayOf(year + Math.floor((month - 1) / 12), ((((month - 1) % 12) + 12) % 12) + 1, 1)
