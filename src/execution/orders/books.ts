@@ -180,7 +180,7 @@ export async function saveBooks(
     book.fills.length > 0 ? [{ book, steps: steps[place] ?? book.fills }] : [],
   )
   // Trades are valued with the cash before the fills, and fills name their trades.
-  const trades = traded.length > 0 ? await bookTrades(tx, traded, bookCurrency) : new Map<string, number>()
+  const trades = traded.length > 0 ? await bookTrades(tx, traded) : new Map<string, number>()
   // Written first: what news sets to work elsewhere is held against the account after these fills.
   await saveLeverage(tx, moved)
   const [, told] = await Promise.all([

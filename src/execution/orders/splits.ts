@@ -167,7 +167,6 @@ async function restateBooks(
       tx,
       place.map((at) => restated[at] as SignalBook),
       split,
-      bookCurrency,
     )
   }
   await restateTerms(tx, restated)

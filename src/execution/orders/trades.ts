@@ -17,6 +17,7 @@ import { type BookedSplit, splitHolding } from '../../domain/positions/split.ts'
 import type { FinishedTrade, OpenTrade } from '../../domain/positions/trade.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
+import { bookCurrency } from '../../storage/orders/order-books.ts'
 import type { PriceMark } from '../../storage/strategies/trade-marks.ts'
 import {
   loadOtherValues,
@@ -58,15 +59,17 @@ export function stepsUnder({ fills }: SignalBook, quote: Omit<PriceMark, 'at'> |
 
 /**
  * Books the fills on their trades and writes these; answers the trade of each execution. Cash and quotes of the
- * strategies are those before the fills. Strategies keep their books in `currency`.
+ * strategies are those before the fills.
  */
 export async function bookTrades(
   tx: Transaction,
   traded: readonly TradedBook[],
-  currency: string,
 ): Promise<ReadonlyMap<string, number>> {
   const keys = traded.map(({ book }) => book)
-  const [rows, values] = await Promise.all([lockOpenTrades(tx, keys), loadOtherValues(tx, keys, currency)])
+  const [rows, values] = await Promise.all([
+    lockOpenTrades(tx, keys),
+    loadOtherValues(tx, keys, bookCurrency),
+  ])
   const open = new Map(rows.map((row) => [bookName(row), row]))
   const chapters = traded.flatMap((one) => {
     const key = bookName(one.book)
@@ -77,7 +80,7 @@ export async function bookTrades(
   const named = chapters.map((chapter) => ({ ...chapter, id: chapter.id ?? (ids.shift() as number) }))
   await saveTrades(
     tx,
-    named.map((chapter) => stateOf(chapter, chapter.id, currency)),
+    named.map((chapter) => stateOf(chapter, chapter.id)),
   )
   return new Map(named.flatMap(({ id, fills }) => fills.map(({ execId }) => [execId, id] as const)))
 }
@@ -160,7 +163,7 @@ function tradeOf(row: OpenTradeRow): OpenTrade {
   }
 }
 
-function stateOf({ book, trade, position, fills }: Chapter, id: number, currency: string): TradeState {
+function stateOf({ book, trade, position, fills }: Chapter, id: number): TradeState {
   const { worst } = trade
   const finished = 'closedAt' in trade ? trade : null
   // A late quote fills at its own time: what is booked last need not be what happened last.
@@ -184,7 +187,7 @@ function stateOf({ book, trade, position, fills }: Chapter, id: number, currency
     fx: book.terms.fx,
     avgPx: position.avgPx,
     avgCost: position.avgCost,
-    watchPx: watchPrice(book, trade, position, currency),
+    watchPx: watchPrice(book, trade, position),
     profitLoss: finished?.profitLoss ?? null,
     worstResult: worst?.drawdown ?? null,
     worstPx: worst?.price ?? null,
@@ -200,7 +203,6 @@ export async function splitTrades(
   tx: Transaction,
   books: readonly SignalBook[],
   split: BookedSplit & { readonly at: Instant },
-  currency: string,
 ): Promise<void> {
   const rows = new Map((await lockOpenTrades(tx, books)).map((row) => [bookName(row), row]))
   const states = books.flatMap((book): TradeState[] => {
@@ -209,9 +211,7 @@ export async function splitTrades(
     const before = positionOf(row)
     const { position: after, trade } = splitHolding({ position: before, trade: tradeOf(row) }, split)
     const position = { ...book.position, avgCost: after.avgCost }
-    return [
-      { ...stateOf({ book, id: row.id, trade, position, fills: [] }, row.id, currency), changedAt: split.at },
-    ]
+    return [{ ...stateOf({ book, id: row.id, trade, position, fills: [] }, row.id), changedAt: split.at }]
   })
   await saveTrades(tx, states)
 }
@@ -224,10 +224,9 @@ function watchPrice(
   { terms }: SignalBook,
   { worst }: OpenTrade,
   { quantity, avgPx }: Position,
-  currency: string,
 ): Decimal | null {
   if (avgPx === null) return null
-  const isOwn = terms.currency === currency
+  const isOwn = terms.currency === bookCurrency
   const depth = worst && isOwn ? worst.drawdown.div(quantity.times(terms.pointValue)) : zero
   const rounding = quantity.isNegative() ? Decimal.ROUND_FLOOR : Decimal.ROUND_CEIL
   return avgPx.plus(depth).toDecimalPlaces(ledgerPlaces, rounding)
