@@ -2,7 +2,7 @@
  * Runs a feed on one of all workers. What it publishes is written under its lease; when the lease is lost it
  * stops at once. A feed that breaks starts again, a feed that has ended stays ended while its worker lives.
  */
-
+import { once } from 'node:events'
 import { DatabaseUnavailable } from '../storage/database/failure.ts'
 import { type Lease, LeaseLost } from '../storage/work/leases.ts'
 import type { WorkContext } from './context.ts'
@@ -27,7 +27,7 @@ export async function runFeed(
       try {
         if (!hasEnded) await feed.run(sinkUnder(ctx, lease, moved, held), held)
         hasEnded ||= !held.aborted
-        if (hasEnded) await aborted(held)
+        if (hasEnded) await once(held, 'abort')
       } catch (error) {
         countRefusal(ctx.tally, error)
         if (error instanceof LeaseLost || held.aborted) return
@@ -57,9 +57,3 @@ function sinkUnder(ctx: WorkContext, lease: Lease, moved: () => void, held: Abor
     bars: (bars) => deliver(() => publishBars(ctx, bars, lease)),
   }
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })

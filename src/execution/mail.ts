@@ -1,8 +1,8 @@
 /**
  * Sends the mail that was written: claims one message after the other, hands it to the mailer, and forgets it. None is
- * claimed while it waits behind a slow one, where its claim could run out. One that
- * cannot be handed over is tried again, later each time; one that was handed over by a worker that died before
- * it could forget it is handed over again under the same name.
+ * claimed while it waits behind a slow one, where its claim could run out. One that cannot be handed over is tried again,
+ * later each time; one that was handed over by a worker that died before it could forget it goes out again, under the same
+ * name.
  */
 import { once } from 'node:events'
 import type { Mailer, Message } from '../services/mail.ts'

@@ -41,7 +41,7 @@ import {
 import type { Transaction } from '../../storage/database/sql.ts'
 import type { OwnTrade } from '../../storage/mirror/transmissions.ts'
 import { PassedActions } from '../passed-actions.ts'
-import type { BatchExecution } from './report-batch.ts'
+import type { BatchExecution, BatchInput } from './report-batch.ts'
 
 const factorsOf = (actions: readonly BookedAction[]): Restated =>
   actions.reduce(
@@ -79,21 +79,12 @@ export function inUnitsOfToday(
 /** A report as it was told, with what was booked since. */
 type LateReport = Pick<ToldExecution, 'report' | 'since' | 'inOrder'>
 
-/** What a batch is applied to. */
-interface Given {
-  readonly reports: readonly ReportRow[]
-  readonly orders: readonly ReportedOrder[]
-  /** Executions that reports take back, or may take the place of. */
-  readonly busted: readonly BustedExecution[]
-  readonly standing: readonly StandingExecution[]
-}
-
 /** The execution that a report cancels or corrects: when it was made, and of what. */
 type Origin = Pick<BustedExecution, 'at'> &
   Pick<ReportRow, 'instrumentId'> & { readonly [K in 'quantity' | 'px']: string | null }
 
 /** Of those reports that cancel or correct an execution which is booked, or told before them in the batch. */
-function originsOf({ reports, busted }: Pick<Given, 'reports' | 'busted'>): ReadonlyMap<number, Origin> {
+function originsOf({ reports, busted }: Pick<BatchInput, 'reports' | 'busted'>): ReadonlyMap<number, Origin> {
   const known = new Map<string, Origin>(busted.map((row) => [`${row.accountId} ${row.execId}`, row]))
   const origins = new Map<number, Origin>()
   for (const report of reports) {
@@ -115,7 +106,7 @@ function originsOf({ reports, busted }: Pick<Given, 'reports' | 'busted'>): Read
 
 /** What reports are about, from the earliest moment on as of which they may count. */
 export function momentsOf(
-  given: Pick<Given, 'reports' | 'busted' | 'standing'>,
+  given: Pick<BatchInput, 'reports' | 'busted' | 'standing'>,
 ): Pick<ReportRow, 'instrumentId' | 'occurredAt'>[] {
   const origins = [...originsOf(given).values(), ...given.standing]
   return [...given.reports, ...origins.map(({ at, instrumentId }) => ({ instrumentId, occurredAt: at }))]
@@ -130,7 +121,10 @@ export class LateExecutions {
   #passed: PassedActions | undefined
 
   /** `actions`: what was booked since the earliest of the reports and of what they are about. */
-  constructor(actions: readonly BookedAction[], { busted, standing }: Pick<Given, 'busted' | 'standing'>) {
+  constructor(
+    actions: readonly BookedAction[],
+    { busted, standing }: Pick<BatchInput, 'busted' | 'standing'>,
+  ) {
     this.#actions = actions
     if (actions.length === 0) return
     for (const { accountId, execId, quantity, px, at } of [...busted, ...standing])
@@ -138,7 +132,7 @@ export class LateExecutions {
   }
 
   /** Everything as the orders count it now; the same where nothing is late. */
-  inPresentUnits(given: Given, orderOf: (report: ReportRow) => ReportedOrder | undefined): Given {
+  inPresentUnits(given: BatchInput, orderOf: (report: ReportRow) => ReportedOrder | undefined): BatchInput {
     if (this.#actions.length === 0) return given
     const added = new Map<number, Decimal>()
     const rows = given.reports.map((row) => this.#fromOpening(row))

@@ -66,8 +66,10 @@ type Unfilled = Pick<StandingFill, 'quantity' | 'px' | 'at' | 'inLast'>
 
 const asOf = (report: ReportRow): Instant => report.asOf ?? report.occurredAt
 
-/** What is booked already, as far as the reports may concern it. */
-export interface Booked {
+/** What a batch is decided from: its reports, and what is booked already, as far as they may concern it. */
+export interface BatchInput {
+  readonly reports: readonly ReportRow[]
+  readonly orders: readonly ReportedOrder[]
   /** Executions that are taken back. */
   readonly busted: readonly BustedExecution[]
   /** All of the orders that have a total to compare with, or inferred fills to replace. */
@@ -75,14 +77,9 @@ export interface Booked {
 }
 
 /** Applies the reports in their order. */
-export function applyBatch(
-  environment: string,
-  reports: readonly ReportRow[],
-  orders: readonly ReportedOrder[],
-  booked: Booked,
-): Batch {
-  const batch = new BatchState(orders, booked)
-  for (const report of reports) {
+export function applyBatch(environment: string, input: BatchInput): Batch {
+  const batch = new BatchState(input)
+  for (const report of input.reports) {
     if (batch.close(report) || batch.isVoid(report)) continue
     const key = ourOrderKey(environment, report.clientOrderId)
     const order = key ? batch.find(nameOf(report.accountId, key)) : undefined
@@ -115,7 +112,7 @@ class BatchState {
   /** Executions that this batch took back. */
   readonly #takenBack = new Set<string>()
 
-  constructor(orders: readonly ReportedOrder[], { busted, standing }: Booked) {
+  constructor({ orders, busted, standing }: BatchInput) {
     this.#booked = new Map(busted.map((row) => [`${row.accountId} ${row.execId}`, row]))
     this.#standing = standing.map(standingFill)
     for (const row of [...orders].sort((one, other) => one.id - other.id)) {

@@ -88,7 +88,7 @@ async function applyNext(ctx: WorkContext, tx: Transaction, among: Among): Promi
   const late = new LateExecutions(actions, given)
   const orderOf = ordersByName(environment, orders)
   const present = late.inPresentUnits(given, orderOf)
-  const batch = applyBatch(environment, present.reports, present.orders, present)
+  const batch = applyBatch(environment, present)
   const now = ctx.clock.now()
   const [ofToday] = await Promise.all([
     bookExecutions(ctx, tx, batch.executions, { accounts, late }),
