@@ -1,9 +1,9 @@
 /**
  * Claims the next orders of a broker. Here, under the rows' locks, an opening order is held against what its setup is
  * now: after a stop or a disabling, or while nothing may be opened, by the operator's word, by the setup's permissions or
- * for want of a subscription, it ends instead of being sent. So does one that closes what is held no more, and one that
- * closes more than is held closes that: it would open the other side. A replacement whose order has ended meanwhile goes
- * on as an order of its own, when it closes, or ends as well.
+ * for want of a subscription, it ends instead of being sent. So does one that closes what is held no more; one that would
+ * close more than is held is cut to that, or it would open the other side. A replacement whose order has ended meanwhile
+ * goes on as an order of its own where it closes, and ends where it opens.
  */
 import { isLive } from '../../domain/codes.ts'
 import { dec } from '../../domain/decimal.ts'

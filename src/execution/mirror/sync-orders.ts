@@ -144,11 +144,12 @@ export function placedCopy(one: SyncCase, { signal, quantity }: Placement, at: I
     ...reasonsOfCopy(one, signal),
   } as const
   // At the signal's own price it is a plain copy, whatever its holder made of the one before.
-  const kind = { source: 'S', sourceId: row.id, signalType: 1 } as const
+  const kind = { sourceId: row.id, signalType: 1 } as const
   if (last) return follow(one, last, { ...kind, revision, leaves: quantity, at, ...terms })
   const { side, positionEffect, cumQty: signalFilledBefore } = row
   const size = { side, positionEffect, orderQty: quantity, signalFilledBefore }
   const order = newOrder(one, one.instruments.get(signal.symbol)!, at, {
+    source: 'S',
     revision,
     ...kind,
     ...size,

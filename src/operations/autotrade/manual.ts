@@ -256,7 +256,6 @@ const wordsOf = {
 /** The order at its new price; what a strategy asked for is from now on the holder's. */
 const repriced = (ctx: Context, order: OwnOrder, price: Decimal) =>
   successionOf(order, {
-    source: order.source,
     signalType: order.source === 'S' ? 5 : order.signalType,
     sourceId: order.sourceId,
     revision: order.lastRevision + 1,

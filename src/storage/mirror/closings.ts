@@ -38,7 +38,7 @@ const isClosable = fragment`p.quantity <> 0 and not a.is_autotrade_disabled
  * told only since. What it has not found at its broker, it would open the other way. Not one that its broker has refused
  * to cancel: it would be asked the same over and over, as long as it says no.
  */
-const isExcessive = fragment`o.source = 'X' and o.status in ${live} and o.status <> '6' and o.info = ${stoppedInfo}
+const isExcessive = fragment`o.source = 'X' and ${isWorking} and o.status <> '6' and o.info = ${stoppedInfo}
   and o.order_qty - o.cum_qty > coalesce((
     select case o.side when '2' then p.quantity else -p.quantity end from account_position p
     where p.setup_id = o.setup_id and p.instrument_id = o.instrument_id), 0)`

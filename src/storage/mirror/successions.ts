@@ -7,7 +7,6 @@
 
 import { isLive, type OrdType, type SignalType } from '../../domain/codes.ts'
 import { type Decimal, dec } from '../../domain/decimal.ts'
-import type { OrderSource } from '../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Sql } from '../database/sql.ts'
 import {
@@ -21,8 +20,6 @@ import {
 
 /** What the next order is to be. */
 export interface NextOrder {
-  /** Absent: a copy of a signal. */
-  readonly source?: OrderSource
   /** Absent: as the order before it. */
   readonly signalType?: SignalType
   readonly sourceId: number

@@ -1,7 +1,7 @@
 /**
- * What is asked of a FIX broker, as messages of FIX 4.4. Pure: an order and its instrument go in, the fields come
- * out, only ids are drawn by lot. Prices and quantities stay the decimal text they are. Each cancel has an id of its own that begins with the
- * order's, so an answer that names the cancel alone still leads to the order.
+ * What is asked of a FIX broker, as messages of FIX 4.4: an order and its instrument go in, the fields come out, only ids
+ * are drawn by lot. Prices and quantities stay the decimal text they are. Each cancel has an id of its own that begins
+ * with the order's, so an answer that names the cancel alone still leads to the order.
  */
 import { randomBytes } from 'node:crypto'
 import type { Side } from '../../../domain/codes.ts'
