@@ -3,7 +3,7 @@
  * once, every address it has is tested, and the connection goes to one that was. No redirect is followed, an answer
  * is not waited for longer than 15 seconds nor read beyond 64 KiB.
  */
-import { lookup as resolveName } from 'node:dns'
+import { lookup } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { Agent } from 'undici'
@@ -52,12 +52,8 @@ export function isPublicAddress(address: string): boolean {
 const isAllowed = (address: string, permitsLocal: boolean): boolean =>
   isPublicAddress(address) || (permitsLocal && ipaddr.parse(address).range() === 'loopback')
 
-const resolved = (name: string): Promise<string[]> =>
-  new Promise((resolve, reject) =>
-    resolveName(name, { all: true }, (error, found) =>
-      error ? reject(error) : resolve(found.map(({ address }) => address)),
-    ),
-  )
+const resolved = async (name: string): Promise<string[]> =>
+  (await lookup(name, { all: true })).map(({ address }) => address)
 
 /** Resolves a name for a connection; fails unless every address of it may be called. */
 const testedLookup =
