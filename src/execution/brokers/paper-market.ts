@@ -7,6 +7,7 @@ import { type Decimal, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import { isTrading } from '../../domain/market/expiration.ts'
 import { isFresh, isValidQuote, type LastQuote } from '../../domain/market/quote.ts'
+import { parseClientOrderId } from '../../domain/orders/client-order-id.ts'
 import { defaultFillConfig, type FillConfig } from '../../domain/orders/fill.ts'
 import { fillAgainstBar } from '../../domain/orders/fill-bars.ts'
 import { fillAgainstQuote } from '../../domain/orders/fill-quotes.ts'
@@ -15,6 +16,7 @@ import {
   listPaperArrivals,
   listReachedPaper,
   listWorkedInstruments,
+  loadExitGroups,
   lockPaperArrivals,
   lockReachedPaper,
   type PaperOrderRow,
@@ -121,7 +123,7 @@ const takeThese = (ctx: WorkContext, slippage: PaperSlippage, accounts: Among): 
       loadQuotedInstruments(tx, [], ids),
     ])
     const byId = new Map(instruments.map((instrument) => [instrument.id, instrument]))
-    await serve(tx, rows, byId, (instrumentId) => {
+    await serve(tx, { rows, groups: new Map() }, byId, (instrumentId) => {
       const last = quotes.get(instrumentId)
       return last
         ? [(book, instrument) => onArrival(book, instrument, lastQuote(last, last.at), slippage)]
@@ -174,29 +176,63 @@ async function takeBatch<Item>(
     ctx.db.transaction(async (tx) => {
       if (lease) await guardLease(tx, lease)
       const rows = await lockReachedPaper(tx, ranges, accounts)
+      const groups = await loadGroups(tx, rows)
       // One that has just come, or has yet to be accepted, may take no part in this: it still meets the last quote.
-      return serve(tx, rows, instruments, (id) => (items.get(id) ?? []).map(serveItem), isChanged)
+      const momentsOf = (id: number): Serve[] => (items.get(id) ?? []).map(serveItem)
+      return serve(tx, { rows, groups }, instruments, momentsOf, isChanged)
     })
   const list = (accounts: Among, limit: number) => listReachedPaper(ctx.db.read, ranges, accounts, limit)
   return despiteSome(ctx, isolated(ctx, { name: 'prices for a paper account', work, list }))
 }
 
+const bookOf = ({ accountId, instrumentId }: PaperOrderRow): string => `${accountId} ${instrumentId}`
+
+/** The groups of exits of which a batch reaches several, by their orders: a target and a stop in one bar. */
+async function loadGroups(tx: Transaction, rows: readonly PaperOrderRow[]): Promise<Map<number, number>> {
+  const closing = groupBy(
+    rows.filter(({ positionEffect }) => positionEffect === 'C'),
+    bookOf,
+  )
+  const several = [...closing.values()].filter(({ length }) => length > 1).flat()
+  if (several.length === 0) return new Map()
+  const copies = several.flatMap(({ id, clientOrderId }) => {
+    const key = parseClientOrderId(clientOrderId)
+    return key?.source === 'S' ? [{ id, signalId: key.sourceId }] : []
+  })
+  const groups = await loadExitGroups(
+    tx,
+    copies.map(({ signalId }) => signalId),
+  )
+  return new Map(
+    copies.flatMap(({ id, signalId }) => {
+      const group = groups.get(signalId)
+      return group === undefined ? [] : [[id, group] as const]
+    }),
+  )
+}
+
+/** Orders that prices reach, and the groups of exits among them. */
+interface Reached {
+  readonly rows: readonly PaperOrderRow[]
+  readonly groups: ReadonlyMap<number, number>
+}
+
 /** Runs each account's orders of an instrument through its moments and writes those that are to be; answers the fills. */
 async function serve(
   tx: Transaction,
-  rows: readonly PaperOrderRow[],
+  { rows, groups }: Reached,
   instruments: ReadonlyMap<number, QuotedInstrument>,
   momentsOf: (instrumentId: number) => readonly Serve[],
   isWritten: (order: PaperOrder) => boolean = () => true,
 ): Promise<number> {
-  const books = groupBy(rows, ({ accountId, instrumentId }) => `${accountId} ${instrumentId}`)
+  const books = groupBy(rows, bookOf)
   const moments = new Map([...instruments.keys()].map((id) => [id, momentsOf(id)]))
   const served = [...books.values()].map((group) => {
     const instrument = instruments.get(group[0].instrumentId)
-    if (!instrument) return paperBook(group)
+    if (!instrument) return paperBook(group, groups)
     return (moments.get(instrument.id) ?? []).reduce(
       (book, moment) => moment(book, instrument),
-      paperBook(group),
+      paperBook(group, groups),
     )
   })
   const orders = served.flatMap((book) => [...book.orders.values()]).filter(isWritten)

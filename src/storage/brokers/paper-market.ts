@@ -59,6 +59,17 @@ export const lockReachedPaper = (
   tx.rows<PaperOrderRow>`
     select ${orderColumns} ${reachedBy(ranges, accounts)} order by o.account_id, o.id for update of o`
 
+/** The groups of exits that signals belong to; of those that stand alone nothing is told. */
+export async function loadExitGroups(
+  tx: Transaction,
+  signalIds: readonly number[],
+): Promise<Map<number, number>> {
+  const rows = await tx.rows<{ id: number; ocaGroupId: number }>`
+    select id, oca_group_id as "ocaGroupId" from signal
+    where id = any(${uncounted(signalIds, 'bigint')}::bigint[]) and oca_group_id is not null`
+  return new Map(rows.map(({ id, ocaGroupId }) => [id, ocaGroupId]))
+}
+
 /** The accounts that have such orders. */
 export const listReachedPaper = (
   sql: Sql,
