@@ -2,12 +2,12 @@
 import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { closeDays } from '../../src/execution/orders/daily-close.ts'
-import { matchArrivals, publishQuotes } from '../../src/execution/orders/matcher.ts'
+import { matchArrivals, publishBars, publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { saveLedgers } from '../../src/storage/accounts/ledgers.ts'
 import { insertExecutions } from '../../src/storage/brokers/reports.ts'
 import { touchStrategies } from '../../src/storage/work/record-changes.ts'
 import { testDatabase } from '../support/database.ts'
-import { addInstrument, close, makeWorld, opening, place, quote, type World } from './world.ts'
+import { addInstrument, bar, close, makeWorld, opening, place, quote, type World } from './world.ts'
 
 const { db } = await testDatabase()
 const day = 86_400_000
@@ -292,4 +292,39 @@ test('an account is worth its cash and what it holds, foreign executions include
     await db.read
       .rows`select day, cash::float8, value::float8 from account_day where account_id = ${accountId} order by day`,
   ).toEqual([{ day: '2024-03-12', cash: 549, value: 1049 }])
+})
+
+test('a price that comes when its day is closed has it closed again', async () => {
+  const world = makeWorld(db)
+  const { symbol, id } = await addInstrument(db)
+  const strategyId = await begin()
+  await publishQuotes(world.ctx, [quote(symbol, '100', '100')])
+  await buy(world, strategyId, id, '100')
+  await closeAt(world, close)
+  await publishQuotes(world.ctx, [quote(symbol, '97', '97', close - 1)])
+  await closeAt(world, close + 100)
+  expect(await values(strategyId)).toEqual([['2024-03-12', 99_700]])
+  // A bar of the next day, an hour after its end.
+  await closeAt(world, close + day + 3_600_000)
+  await publishBars(world.ctx, [bar(symbol, ['97', '99', '90', '95'], opening + day, close + day)])
+  await closeAt(world, close + day + 3_600_000)
+  expect(await values(strategyId)).toEqual([
+    ['2024-03-12', 99_700],
+    ['2024-03-13', 99_500],
+  ])
+})
+
+test('and so has the last price of a pair, for who holds something in its currency', async () => {
+  const world = makeWorld(db)
+  const foreign = await addInstrument(db, { currency: 'CHF' })
+  await addInstrument(db, { securityType: 'FOR', calendar: 'FOREX', symbol: 'CHFUSD', pointValue: '1000' })
+  const strategyId = await begin()
+  const evening = close + 3_600_000
+  await publishQuotes(world.ctx, [quote(foreign.symbol, '100', '100'), quote('CHFUSD', '1', '1')])
+  await buy(world, strategyId, foreign.id, '100')
+  await closeAt(world, evening)
+  expect(await values(strategyId)).toEqual([['2024-03-12', 100_000]])
+  await publishQuotes(world.ctx, [quote('CHFUSD', '1.1', '1.1', evening - 1)])
+  await closeAt(world, evening + 100)
+  expect(await values(strategyId)).toEqual([['2024-03-12', 101_000]])
 })

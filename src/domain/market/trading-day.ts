@@ -4,7 +4,7 @@
  */
 
 import { type Day, dayIn, type Instant, instantAt, newYork } from '../time.ts'
-import { sessionOn, tradeDateAtOrAfter, tradeDateAtOrBefore } from './calendar.ts'
+import { type CalendarName, sessionOn, tradeDateAtOrAfter, tradeDateAtOrBefore } from './calendar.ts'
 
 const calendar = 'US_EQUITY'
 const endMinute = 17 * 60
@@ -32,6 +32,10 @@ export const beforeOpening = (at: Instant): PastMoment => ({ at, day: bookedDay(
 
 /** When US stocks close on a trading day. */
 const stocksCloseOf = (day: Day): Instant => sessionOn(calendar, day)?.close ?? endOfDay(day)
+
+/** From when on a day may be closed for who holds what trades by this calendar. */
+export const closableFrom = (traded: CalendarName, day: Day): Instant =>
+  traded === calendar ? stocksCloseOf(day) : endOfDay(day)
 
 /** The first trading day of a record: the first whose stock session ends after its start. */
 export function firstDayOf(startedAt: Instant): Day {

@@ -6,7 +6,7 @@
 
 import { isTrading } from '../../domain/market/expiration.ts'
 import { hasBid, isValidQuote, type Quote } from '../../domain/market/quote.ts'
-import { bookedDay, runningDay } from '../../domain/market/trading-day.ts'
+import { bookedDay, closableFrom, runningDay } from '../../domain/market/trading-day.ts'
 import type { Day, Instant } from '../../domain/time.ts'
 import { lockMarks } from '../../storage/accounts/holders.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
@@ -32,6 +32,7 @@ import {
   settleArrivals,
   strategiesOf,
 } from '../../storage/work/matching.ts'
+import { touchHolders } from '../../storage/work/record-changes.ts'
 import type { MarketSink, Step, WorkContext } from '../context.ts'
 import { despiteSome, isolated } from '../isolation.ts'
 import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
@@ -66,6 +67,7 @@ interface Batch<Item> {
   readonly rangeOf: (id: number, items: readonly Item[]) => PriceRange
   readonly serve: (book: SignalBook, instrument: QuotedInstrument, item: Item) => SignalBook
   readonly markOf: (item: Item) => PriceMark
+  readonly rowOf: (known: Known<Item>) => DatedQuote
   /** Writes what fills are held against, and locks its rows. */
   readonly before: (tx: Transaction) => Promise<unknown>
   /** Writes what the fills do not know of. */
@@ -91,6 +93,7 @@ export async function publishQuotes(
     rangeOf: quoteRange,
     serve: fillOnQuote,
     markOf: quoteMark,
+    rowOf: quoteRow,
     before: (tx) => {
       const ids = outside.map(({ instrument }) => instrument.id)
       const ats = outside.map(({ item }) => item.at)
@@ -121,6 +124,7 @@ export async function publishBars(
     rangeOf: barRange,
     serve: fillOnBar,
     markOf: barMark,
+    rowOf: markRow,
     // Their rows come before the strategies, and their closes after the fills: at a bar's open nobody knows its close.
     before: (tx) => lockMarks(tx, [...new Set(known.map(({ instrument }) => instrument.id))]),
     amid: (tx) => saveQuotes(tx, lastOfEach(known, markRow), false),
@@ -196,10 +200,25 @@ async function publish<Item>(
         batch.before(tx),
         batch.known.length > 0 ? matchReached(ctx, tx, { ...batch, items, ranges }, strategies) : 0,
       ])
+      await reopenDays(ctx, tx, batch)
       return moved
     }, patience)
   const list = (strategies: Among, limit: number) => listReached(ctx.db.read, ranges, strategies, limit)
   return despiteSome(ctx, isolated(ctx, { name: 'prices for a strategy', work, list }))
+}
+
+/** The last price of a day, that of its close above all, often comes when the day is closed: it is closed again. */
+async function reopenDays<Item>(
+  { clock }: WorkContext,
+  tx: Transaction,
+  { known, rowOf }: Batch<Item>,
+): Promise<void> {
+  const now = clock.now()
+  const late = known.flatMap((one) => {
+    const { instrumentId, at, day } = rowOf(one)
+    return now >= closableFrom(one.instrument.calendar, day) ? [{ instrumentId, at }] : []
+  })
+  if (late.length > 0) await touchHolders(tx, late, bookCurrency)
 }
 
 /** A batch by its instruments, with the prices that each covers. */

@@ -96,6 +96,47 @@ export async function touchAdjusted(
   )
 }
 
+/** A price that counts into the day of its moment. */
+export interface LateMark {
+  readonly instrumentId: number
+  readonly at: Instant
+}
+
+/**
+ * Notes prices that have come when their day may be closed already. They value what is held in the instrument, in
+ * options on it, and, of a pair, in a currency of the pair by books in another. Strategies keep theirs in `currency`.
+ */
+export async function touchHolders(
+  tx: Transaction,
+  marks: readonly LateMark[],
+  currency: string,
+): Promise<void> {
+  const ids = marks.map(({ instrumentId }) => instrumentId)
+  const valued = fragment`
+    with late as (
+      select i.id, i.symbol, i.security_type, m.at
+      from unnest(${uncounted(ids, 'bigint')}, ${marks.map(({ at }) => instant(at))}::timestamptz[]) m (id, at)
+      join instrument i on i.id = m.id join quote q on q.instrument_id = m.id and q.quoted_at <= m.at
+    ), valued as (
+      select id, at, null as currency from late
+      union all
+      select i.id, late.at, null from late join instrument i on i.security_type = 'OPT' and i.underlying = late.symbol
+      union all
+      select i.id, late.at, i.currency from late join instrument i
+        on late.security_type = 'FOR' and strpos(late.symbol, i.currency) > 0
+    )`
+  const strategies = await tx.rows<{ id: number; at: Instant }>`
+    ${valued} select p.strategy_id as id, min(valued.at) as at
+    from valued join position p on p.instrument_id = valued.id
+    where valued.currency is distinct from ${currency} group by p.strategy_id`
+  await touchStrategies(tx, strategies)
+  const accounts = await tx.rows<{ id: number; at: Instant }>`
+    ${valued} select p.account_id as id, min(valued.at) as at
+    from valued join account_position p on p.instrument_id = valued.id join account a on a.id = p.account_id
+    where valued.currency is distinct from a.currency group by p.account_id`
+  await touchAccounts(tx, accounts)
+}
+
 /**
  * The figures of these strategies no longer say how things are. A mark that is there may be one that is just being taken
  * away by who computes them and cannot see what is told here, so it is set anew and waits for him.
