@@ -357,3 +357,36 @@ test('what a position is valued by is news as well', async () => {
     expect(now, symbol).not.toBe(then)
   }
 })
+
+test('a fill of a time that has passed is news', async () => {
+  const { ask, door, people } = towns.native
+  const { key } = people.owner
+  await door('/clock', { now: '2024-05-07T14:00:00Z' })
+  await door('/instruments', [{ symbol: 'LATE', securityType: 'CS' }])
+  const terms = { StrategyName: 'Late', StartingCapital: 100_000 }
+  const [{ StrategyId } = { StrategyId: 0 }] = resultsOf<{ StrategyId: number }>(
+    await ask('AddStrategy', terms, { key }),
+  )
+  const PlatformSymbol = { FullSymbol: 'LATE', SymbolType: 'stock' }
+  const Order = {
+    StrategyId,
+    OrderType: '2',
+    Limit: 50,
+    Side: '1',
+    OrderQuantity: 1,
+    TIF: '1',
+    PlatformSymbol,
+  }
+  expect((await ask('NewStrategyOrder', { Order }, { key })).status).toBe(200)
+  await door('/clock', { now: '2024-05-07T16:00:00Z' })
+  await door('/strategies', [{ strategyId: StrategyId, monthlyCost: 40 }])
+  const modified = (await ask('GetStrategyDetails', { StrategyId }, { key })).headers[
+    'last-modified'
+  ] as string
+  await door('/clock', { now: '2024-05-07T16:30:00Z' })
+  await door('/bars', [{ symbol: 'LATE', t: '2024-05-07T15:00:00Z', o: 49, h: 51, l: 48, c: 50 }])
+  const headers = { 'if-modified-since': modified }
+  const again = await ask('GetStrategyDetails', { StrategyId }, { key, headers })
+  expect(again.status).toBe(200)
+  expect(resultsOf<Row>(again)[0]).toMatchObject({ Cash: 99_951, LastModified: '2024-05-07T16:30:00Z' })
+})

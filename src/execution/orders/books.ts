@@ -27,6 +27,7 @@ import {
 import { type SavedBook, saveOrderBooks } from '../../storage/orders/save-books.ts'
 import { raiseLeverage } from '../../storage/strategies/strategy-leverage.ts'
 import { type BookKey, bookName } from '../../storage/work/matching.ts'
+import { outdateStatistics } from '../../storage/work/record-changes.ts'
 import { ratesOf, type WorkContext } from '../context.ts'
 import { accountOf, accountsAmid, type BookTerms, type SignalBook } from './booking.ts'
 import { bookTrades, type TradeStep } from './trades.ts'
@@ -234,6 +235,9 @@ export async function saveTimed(
   return saveOrderBooks(tx, [...told.books, ...told.others])
 }
 
+/** A fill dated longer ago is news though other news is younger: its strategy's figures are computed again, as of now. */
+const lateAfter = 60_000
+
 async function saveFills(
   ctx: WorkContext,
   tx: Transaction,
@@ -268,4 +272,7 @@ async function saveFills(
     savePositions(tx, positions),
     tellUnrated(tx, unrated, ctx.clock.now()),
   ])
+  const before = ctx.clock.now() - lateAfter
+  const late = fills.filter(({ filledAt }) => filledAt < before)
+  await outdateStatistics(tx, [...new Set(late.map(({ strategyId }) => strategyId))])
 }
