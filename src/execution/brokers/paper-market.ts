@@ -152,7 +152,7 @@ function onArrival(
 }
 
 /** The batch's items in whose instrument the book has working orders. */
-async function workedItems<Item extends InstrumentKey>(
+async function workedItems<Item extends InstrumentKey & { readonly at: Instant }>(
   ctx: WorkContext,
   items: readonly Item[],
 ): Promise<Known<Item>[]> {

@@ -171,7 +171,7 @@ export const arrivalStep: Step = {
 }
 
 /** The batch's items whose instrument exists. New orders meet the last quote before it is replaced. */
-async function knownItems<Item extends InstrumentKey>(
+async function knownItems<Item extends InstrumentKey & { readonly at: Instant }>(
   ctx: WorkContext,
   items: readonly Item[],
 ): Promise<Known<Item>[]> {

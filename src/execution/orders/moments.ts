@@ -96,8 +96,11 @@ export const namesIn = (items: readonly InstrumentKey[]): { symbols: string[]; i
   ids: items.flatMap((item) => ('instrumentId' in item ? [item.instrumentId] : [])),
 })
 
-/** The items whose instrument is one of these. */
-export function knownIn<Item extends InstrumentKey>(
+/**
+ * The items whose instrument is one of these. A price of before a split that is booked is passed over: orders and
+ * positions are in new units, of which it knows nothing.
+ */
+export function knownIn<Item extends InstrumentKey & { readonly at: Instant }>(
   items: readonly Item[],
   instruments: readonly QuotedInstrument[],
 ): Known<Item>[] {
@@ -106,7 +109,7 @@ export function knownIn<Item extends InstrumentKey>(
     found.set(instrument.symbol, instrument).set(instrument.id, instrument)
   return items.flatMap((item) => {
     const instrument = found.get('symbol' in item ? item.symbol : item.instrumentId)
-    return instrument ? [{ item, instrument }] : []
+    return instrument && item.at >= (instrument.splitAt ?? item.at) ? [{ item, instrument }] : []
   })
 }
 

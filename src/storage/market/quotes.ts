@@ -12,6 +12,7 @@ import type { PastMoment } from '../../domain/market/trading-day.ts'
 import { type Day, formatDay, type Instant } from '../../domain/time.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { lastSplit } from './units-since-splits.ts'
 
 /** What a market batch must know of an instrument. */
 export interface QuotedInstrument {
@@ -24,6 +25,8 @@ export interface QuotedInstrument {
   readonly currency: string
   /** YYYY-MM-DD; null where trading does not end. */
   readonly lastTradingDay: string | null
+  /** From when on its prices are in the units of its last booked split; null where it has none. */
+  readonly splitAt: Instant | null
   /** Orders of it wait to be held against its last quote. */
   readonly hasArrivals: boolean
 }
@@ -47,7 +50,7 @@ export async function loadQuotedInstruments(
     Omit<QuotedInstrument, 'tick' | 'pointValue'> & { tick: string; pointValue: string }
   >`
     select id, symbol, security_type as "securityType", calendar, tick, point_value as "pointValue", currency,
-      last_trading_day as "lastTradingDay",
+      last_trading_day as "lastTradingDay", ${lastSplit} as "splitAt",
       exists (select from signal s where s.needs_match and s.instrument_id = i.id) as "hasArrivals"
     from instrument i where symbol = any(${uncounted(symbols, 'text')}::text[])
       or id = any(${uncounted(ids, 'bigint')}::bigint[])`
