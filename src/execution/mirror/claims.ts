@@ -105,7 +105,7 @@ function boundOf(row: Claimed): Omit<Bounded, keyof OrderKey> | undefined {
   if (closable !== null) {
     // A replacement for nothing is no order: what it replaces is withdrawn by whoever keeps closing copies.
     if (dec(closable).isZero()) return undefined
-    // What its predecessor may have executed since we were told is held by nobody else either.
+    // It takes over what its predecessor has executed; that is held no more, and what is not booked yet still is.
     const most = dec(replaced?.cumQty ?? row.carriedQty).plus(closable)
     const heldQty = row.side === '2' ? closable : `-${closable}`
     return asked.greaterThan(most) ? { orderQty: most.toFixed(), heldQty } : undefined

@@ -48,9 +48,9 @@ export async function findNextEnd(sql: Sql): Promise<Instant | undefined> {
 }
 
 /**
- * The contract whose end comes first, and not later than at `by`, claimed. Its row is locked behind those of its holders: who has one of theirs
- * writes rows that name the contract, and would wait for its end while that waits for him. The lock keeps such rows out,
- * so that what is booked beside the end is seen by it or finds it ended.
+ * The contract whose end comes first, and not later than at `by`, claimed. Its row is locked behind those of its holders:
+ * who has one of theirs writes rows that name the contract, and would wait for its end while that waits for him. The lock
+ * keeps such rows out, so that what is booked beside the end is seen by it or finds it ended.
  */
 export async function claimEnding(tx: Transaction, by: Instant): Promise<EndingRow | undefined> {
   const next = await tx.maybe<{ id: number; underlyingId: number | null }>`
