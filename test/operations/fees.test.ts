@@ -277,6 +277,20 @@ describe('the fee on gains', () => {
     await audit()
   })
 
+  test('and passes free where the next term has another percentage', async () => {
+    await follow(customer, 'U1', 'live', 1)
+    await setSwitch(db.write, 'paymentProvider', 'stripe', Date.parse(at(0)))
+    await trade('1', 100)
+    await quote(102)
+    await setFee(40)
+    await passTo(30)
+    expect(await charges('performance')).toEqual([])
+    await quote(104)
+    await passTo(63)
+    expect(await charges('performance')).toMatchObject([{ amount: 80 }])
+    await audit()
+  })
+
   test.each(['term', 'performance'])(
     'and a term that are declined at once count both, and %s that is given up suspends',
     async (givenUp) => {

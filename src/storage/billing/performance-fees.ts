@@ -128,10 +128,10 @@ const stateOf = ({ settledAt, units, price, mark, ...sums }: LastSettlement) => 
   fees: dec(sums.fees),
 })
 
+const chainOf = ({ accountId, strategyId }: SetupRow): string => `${accountId} ${strategyId}`
+
 /** Setups by account and strategy: these are settled one after the other. */
-const chainsOf = (rows: readonly SetupRow[]): (readonly SetupRow[])[] => [
-  ...groupBy(rows, ({ accountId, strategyId }) => `${accountId} ${strategyId}`).values(),
-]
+const chainsOf = (rows: readonly SetupRow[]): (readonly SetupRow[])[] => [...groupBy(rows, chainOf).values()]
 
 /** Of the subscription, the same for each of its setups. */
 const rateOf = (chain: readonly SetupRow[]): Decimal => dec(chain[0]?.percent ?? 0).div(100)
@@ -151,7 +151,7 @@ interface Settled {
 
 /**
  * Settles the fees of ending terms and answers what is to be charged for each subscription, in minor units. What comes to
- * less than `least` nobody collects: it is left for the next term.
+ * less than `least` nobody collects: it is left for the next term, or passes free where that has another percentage.
  */
 export async function settleFees(
   tx: Transaction,
@@ -161,7 +161,14 @@ export async function settleFees(
   const totals = new Map<number, bigint>()
   for (let from = 0; from < terms.length; from += termsAtOnce) {
     const some = terms.slice(from, from + termsAtOnce)
-    for (const [id, total] of await settle(tx, some, await listSetups(tx, some), least)) totals.set(id, total)
+    const rows = await listSetups(tx, some)
+    const settled = await settle(tx, some, rows, least)
+    for (const [id, total] of settled.totals) totals.set(id, total)
+    const next = new Map(some.map(({ id, nextPercent }) => [id, nextPercent]))
+    const passing = rows.filter(
+      (row) => settled.left.has(chainOf(row)) && next.get(row.subscriptionId) !== row.percent,
+    )
+    await settle(tx, some, passing.map(free), 1n)
   }
   return totals
 }
@@ -173,12 +180,16 @@ export async function settleFees(
 export async function passGains(sql: Sql, subscriptionId: number, at: Instant): Promise<void> {
   const terms = [{ id: subscriptionId, endsAt: at }]
   const rows = await listSetups(sql, terms)
-  await settle(
-    sql,
-    terms,
-    rows.map((row) => ({ ...row, percent: 0 })),
-    1n,
-  )
+  await settle(sql, terms, rows.map(free), 1n)
+}
+
+const free = (row: SetupRow): SetupRow => ({ ...row, percent: 0 })
+
+interface Settlements {
+  /** What is to be charged for each subscription. */
+  readonly totals: ReadonlyMap<number, bigint>
+  /** The chains whose fees are too small to be collected. */
+  readonly left: ReadonlySet<string>
 }
 
 async function settle(
@@ -186,9 +197,9 @@ async function settle(
   terms: readonly FeeTerm[],
   rows: readonly SetupRow[],
   least: bigint,
-): Promise<Map<number, bigint>> {
+): Promise<Settlements> {
   const chains = chainsOf(rows).filter((chain) => mayBeSettled(chain, rateOf(chain)))
-  if (chains.length === 0) return new Map()
+  if (chains.length === 0) return { totals: new Map(), left: new Set() }
   const worths = await worthOfSetups(sql, chains.flat())
   const rates = await loadRateTable(
     sql,
@@ -226,7 +237,8 @@ async function settle(
   const collected = collectedOf(settled, least)
   await insertSettlements(sql, terms, collected)
   await insertIncidents(sql, surplus.map(surplusOf(terms)))
-  return totalsOf(collected)
+  const left = settled.filter((one) => !collected.includes(one)).map(({ row }) => chainOf(row))
+  return { totals: totalsOf(collected), left: new Set(left) }
 }
 
 /** What comes to nothing, or to enough, for its subscription. */
