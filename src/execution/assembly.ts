@@ -17,6 +17,7 @@ import { approvalExpiryStep } from './mirror/approvals.ts'
 import { corporateActionStep } from './orders/corporate-actions.ts'
 import { closeSteps } from './orders/daily-close.ts'
 import { expiryStep, releaseStep } from './orders/expiries.ts'
+import { reopeningStep } from './orders/late-prices.ts'
 import { marginCallStep } from './orders/margin-calls.ts'
 import { arrivalStep } from './orders/matcher.ts'
 import { statisticsStep } from './orders/statistics.ts'
@@ -63,7 +64,7 @@ export interface Assembly {
 const signalSteps: readonly Step[] = [arrivalStep, expiryStep, releaseStep, marginCallStep]
 
 /** What makes track records of what has been traded. */
-export const recordSteps: readonly Step[] = [...closeSteps, statisticsStep]
+export const recordSteps: readonly Step[] = [reopeningStep, ...closeSteps, statisticsStep]
 
 /** Builds context and steps; nothing runs until a worker does. */
 export function assembleWork(options: AssemblyOptions): Assembly {

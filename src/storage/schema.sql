@@ -974,9 +974,11 @@ create table quote (
   margin_due boolean not null default false,
   day date not null,
   has_bid boolean not null default true,
+  late_at timestamp with time zone,
   constraint quote_pkey PRIMARY KEY (instrument_id),
   constraint quote_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
 );
+CREATE INDEX quote_late ON public.quote USING btree (instrument_id) WHERE (late_at IS NOT NULL);
 CREATE INDEX quote_margin_due ON public.quote USING btree (instrument_id) WHERE margin_due;
 
 create table rate_window (

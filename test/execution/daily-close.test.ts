@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { closeDays } from '../../src/execution/orders/daily-close.ts'
+import { reopenDays } from '../../src/execution/orders/late-prices.ts'
 import { matchArrivals, publishBars, publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { saveLedgers } from '../../src/storage/accounts/ledgers.ts'
 import { insertExecutions } from '../../src/storage/brokers/reports.ts'
@@ -32,6 +33,7 @@ const values = async (id: number) => (await readDays(id)).map((row) => [row.day,
 
 async function closeAt(world: World, at: number): Promise<void> {
   world.clock.time = at
+  await reopenDays(world.ctx)
   await closeDays(world.ctx, 'strategy')
   await closeDays(world.ctx, 'account')
 }
@@ -327,4 +329,58 @@ test('and so has the last price of a pair, for who holds something in its curren
   await publishQuotes(world.ctx, [quote('CHFUSD', '1.1', '1.1', evening - 1)])
   await closeAt(world, evening + 100)
   expect(await values(strategyId)).toEqual([['2024-03-12', 101_000]])
+})
+
+test('and so has one that is booked while its day is closed', async () => {
+  const world = makeWorld(db)
+  const { symbol, id } = await addInstrument(db)
+  const strategyId = await begin()
+  await publishQuotes(world.ctx, [quote(symbol, '100', '100')])
+  await buy(world, strategyId, id, '100')
+  const transaction: typeof db.transaction = (work, options) =>
+    db.transaction(async (tx) => {
+      const done = await work(tx)
+      await closeAt(makeWorld(db), close)
+      return done
+    }, options)
+  world.clock.time = close - 1
+  await publishQuotes({ ...world.ctx, db: { ...db, transaction } }, [quote(symbol, '97', '97', close - 1)])
+  expect(await values(strategyId)).toEqual([['2024-03-12', 100_000]])
+  await closeAt(world, close + 100)
+  expect(await values(strategyId)).toEqual([['2024-03-12', 99_700]])
+})
+
+test('and so has that of a pair through which a currency is counted in that of an account', async () => {
+  const world = makeWorld(db)
+  const { symbol, id } = await addInstrument(db, { currency: 'SEK' })
+  await addInstrument(db, { securityType: 'FOR', calendar: 'FOREX', symbol: 'USDSEK', pointValue: '1000' })
+  await addInstrument(db, { securityType: 'FOR', calendar: 'FOREX', symbol: 'GBPUSD', pointValue: '1000' })
+  const evening = close + 3_600_000
+  await publishQuotes(world.ctx, [
+    quote(symbol, '100', '100'),
+    quote('USDSEK', '100', '100'),
+    quote('GBPUSD', '1', '1'),
+  ])
+  const { accountId } = await db.write.one<{ accountId: number }>`
+    with broker as (
+      insert into broker (name, connection_name, environment, adapter) values ('E', 'E', 'paper', 'paper') returning id)
+    insert into account (site_id, person_id, broker_id, broker_environment, kind, account, currency, starting_cash, cash,
+      settings_changed_at, created_at)
+    select p.site_id, p.id, broker.id, 'paper', 1, 'E', 'GBP', 1000, 1000, now(), to_timestamp(${opening}::float8 / 1000)
+    from broker, (select * from person limit 1) p returning id as "accountId"`
+  const own = { setupId: null, strategyId: null, accountId, instrumentId: id }
+  await db.transaction((tx) =>
+    saveLedgers(tx, [{ ...own, quantity: dec(1000), avgPx: dec(90), openedAt: opening }]),
+  )
+  const worth = async () =>
+    (
+      await db.read.one<{
+        value: number
+      }>`select value::float8 from account_day where account_id = ${accountId}`
+    ).value
+  await closeAt(world, evening)
+  expect(await worth()).toBe(2000)
+  await publishQuotes(world.ctx, [quote('GBPUSD', '2', '2', evening - 1)])
+  await closeAt(world, evening + 100)
+  expect(await worth()).toBe(1500)
 })

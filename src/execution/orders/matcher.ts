@@ -6,7 +6,7 @@
 
 import { isTrading } from '../../domain/market/expiration.ts'
 import { hasBid, isValidQuote, type Quote } from '../../domain/market/quote.ts'
-import { bookedDay, closableFrom, runningDay } from '../../domain/market/trading-day.ts'
+import { bookedDay, runningDay } from '../../domain/market/trading-day.ts'
 import type { Day, Instant } from '../../domain/time.ts'
 import { lockMarks } from '../../storage/accounts/holders.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
@@ -32,13 +32,13 @@ import {
   settleArrivals,
   strategiesOf,
 } from '../../storage/work/matching.ts'
-import { touchHolders } from '../../storage/work/record-changes.ts'
 import type { MarketSink, Step, WorkContext } from '../context.ts'
 import { despiteSome, isolated } from '../isolation.ts'
 import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
 import type { SignalBook } from './booking.ts'
 import { loadBooks, saveBooks, serveBooks, withAccounts } from './books.ts'
 import { bookActions, isAnyDue } from './corporate-actions.ts'
+import { noteLate } from './late-prices.ts'
 import { callFlattened, callTraded } from './margin-calls.ts'
 import {
   barRange,
@@ -200,25 +200,16 @@ async function publish<Item>(
         batch.before(tx),
         batch.known.length > 0 ? matchReached(ctx, tx, { ...batch, items, ranges }, strategies) : 0,
       ])
-      await reopenDays(ctx, tx, batch)
+      const { known, rowOf } = batch
+      await noteLate(
+        ctx,
+        tx,
+        known.map((one) => ({ instrument: one.instrument, row: rowOf(one) })),
+      )
       return moved
     }, patience)
   const list = (strategies: Among, limit: number) => listReached(ctx.db.read, ranges, strategies, limit)
   return despiteSome(ctx, isolated(ctx, { name: 'prices for a strategy', work, list }))
-}
-
-/** The last price of a day, that of its close above all, often comes when the day is closed: it is closed again. */
-async function reopenDays<Item>(
-  { clock }: WorkContext,
-  tx: Transaction,
-  { known, rowOf }: Batch<Item>,
-): Promise<void> {
-  const now = clock.now()
-  const late = known.flatMap((one) => {
-    const { instrumentId, at, day } = rowOf(one)
-    return now >= closableFrom(one.instrument.calendar, day) ? [{ instrumentId, at }] : []
-  })
-  if (late.length > 0) await touchHolders(tx, late, bookCurrency)
 }
 
 /** A batch by its instruments, with the prices that each covers. */

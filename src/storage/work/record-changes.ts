@@ -6,8 +6,9 @@
 
 import { bookedDay } from '../../domain/market/trading-day.ts'
 import { type Day, formatDay, type Instant } from '../../domain/time.ts'
-import { fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import type { LatePrice } from './late-prices.ts'
 
 /** The books of a strategy, or of an account, moved at a moment of business time. */
 export interface BookChange {
@@ -96,45 +97,46 @@ export async function touchAdjusted(
   )
 }
 
-/** A price that counts into the day of its moment. */
-export interface LateMark {
-  readonly instrumentId: number
-  readonly at: Instant
-}
+/** Rows of what the books of strategies, kept in `currency`, have held, with their currency and when they moved last. */
+const heldByStrategies = (currency: string): Fragment => fragment`
+  select p.strategy_id as book_id, p.instrument_id, p.quantity, ${currency}::text as currency, r.moved_at
+  from position p join strategy_record r using (strategy_id)`
+
+/** The same of accounts. */
+const heldByAccounts: Fragment = fragment`
+  select p.account_id as book_id, p.instrument_id, p.quantity, a.currency, r.moved_at
+  from account_position p join account a on a.id = p.account_id join account_record r on r.account_id = a.id`
 
 /**
- * Notes prices that have come when their day may be closed already. They value what is held in the instrument, in
- * options on it, and, of a pair, in a currency of the pair by books in another. Strategies keep theirs in `currency`.
+ * Notes prices of moments whose days may be closed already. They value what is held in the instrument, in options on it,
+ * and, of a pair, what is in another currency than its books: a rate may go through the dollar, by the pairs of both. Who
+ * holds it no more may have held it then. Strategies keep their books in `currency`.
  */
 export async function touchHolders(
   tx: Transaction,
-  marks: readonly LateMark[],
+  prices: readonly LatePrice[],
   currency: string,
 ): Promise<void> {
-  const ids = marks.map(({ instrumentId }) => instrumentId)
-  const valued = fragment`
-    with late as (
+  const ids = prices.map(({ instrumentId }) => instrumentId)
+  const holders = (held: Fragment): Promise<BookChange[]> => tx.rows<BookChange>`
+    with held as not materialized (${held}), late as (
       select i.id, i.symbol, i.security_type, m.at
-      from unnest(${uncounted(ids, 'bigint')}, ${marks.map(({ at }) => instant(at))}::timestamptz[]) m (id, at)
-      join instrument i on i.id = m.id join quote q on q.instrument_id = m.id and q.quoted_at <= m.at
+      from unnest(${uncounted(ids, 'bigint')}, ${prices.map(({ at }) => instant(at))}::timestamptz[]) m (id, at)
+      join instrument i on i.id = m.id
     ), valued as (
-      select id, at, null as currency from late
+      select book_id, quantity, moved_at, at from late join held on held.instrument_id = late.id
       union all
-      select i.id, late.at, null from late join instrument i on i.security_type = 'OPT' and i.underlying = late.symbol
+      select book_id, quantity, moved_at, at from late
+      join instrument i on i.security_type = 'OPT' and i.underlying = late.symbol
+      join held on held.instrument_id = i.id
       union all
-      select i.id, late.at, i.currency from late join instrument i
-        on late.security_type = 'FOR' and strpos(late.symbol, i.currency) > 0
-    )`
-  const strategies = await tx.rows<{ id: number; at: Instant }>`
-    ${valued} select p.strategy_id as id, min(valued.at) as at
-    from valued join position p on p.instrument_id = valued.id
-    where valued.currency is distinct from ${currency} group by p.strategy_id`
-  await touchStrategies(tx, strategies)
-  const accounts = await tx.rows<{ id: number; at: Instant }>`
-    ${valued} select p.account_id as id, min(valued.at) as at
-    from valued join account_position p on p.instrument_id = valued.id join account a on a.id = p.account_id
-    where valued.currency is distinct from a.currency group by p.account_id`
-  await touchAccounts(tx, accounts)
+      select book_id, quantity, moved_at, at from late join held on late.security_type = 'FOR'
+      join instrument i on i.id = held.instrument_id and i.currency <> held.currency
+      where strpos(late.symbol, i.currency) > 0 or strpos(late.symbol, held.currency) > 0
+    )
+    select book_id as id, min(at) as at from valued where quantity <> 0 or moved_at > at group by book_id`
+  await touchStrategies(tx, await holders(heldByStrategies(currency)))
+  await touchAccounts(tx, await holders(heldByAccounts))
 }
 
 /**
