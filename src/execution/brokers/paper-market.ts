@@ -29,7 +29,7 @@ import type { Among } from '../../storage/work/among.ts'
 import { guardLease, type Lease } from '../../storage/work/leases.ts'
 import type { WorkContext } from '../context.ts'
 import { despiteSome, isolated } from '../isolation.ts'
-import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
+import type { MarketBar, MarketQuote, TimedItem } from '../market/feed.ts'
 import {
   barOf,
   barRange,
@@ -152,7 +152,7 @@ function onArrival(
 }
 
 /** The batch's items in whose instrument the book has working orders. */
-async function workedItems<Item extends InstrumentKey & { readonly at: Instant }>(
+async function workedItems<Item extends TimedItem>(
   ctx: WorkContext,
   items: readonly Item[],
 ): Promise<Known<Item>[]> {

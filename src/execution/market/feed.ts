@@ -29,6 +29,9 @@ export type MarketBar = InstrumentKey & {
   volume?: Decimal
 }
 
+/** A quote, or a bar, as far as its time goes. */
+export type TimedItem = InstrumentKey & Pick<MarketBar, 'at' | 'endsAt'>
+
 /** Where a feed delivers. Resolves when the batch is booked; rejects when the feed must stop. */
 export interface FeedSink {
   quotes(quotes: readonly MarketQuote[]): Promise<void>

@@ -34,7 +34,7 @@ import {
 } from '../../storage/work/matching.ts'
 import type { MarketSink, Step, WorkContext } from '../context.ts'
 import { despiteSome, isolated } from '../isolation.ts'
-import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
+import type { MarketBar, MarketQuote, TimedItem } from '../market/feed.ts'
 import type { SignalBook } from './booking.ts'
 import { loadBooks, saveBooks, serveBooks, withAccounts } from './books.ts'
 import { bookActions, isAnyDue } from './corporate-actions.ts'
@@ -171,7 +171,7 @@ export const arrivalStep: Step = {
 }
 
 /** The batch's items whose instrument exists. New orders meet the last quote before it is replaced. */
-async function knownItems<Item extends InstrumentKey & { readonly at: Instant }>(
+async function knownItems<Item extends TimedItem>(
   ctx: WorkContext,
   items: readonly Item[],
 ): Promise<Known<Item>[]> {

@@ -15,7 +15,7 @@ import type { Instant } from '../../domain/time.ts'
 import type { QuotedInstrument, QuoteRow } from '../../storage/market/quotes.ts'
 import type { SignalFacts } from '../../storage/orders/order-books.ts'
 import type { PriceRange } from '../../storage/work/matching.ts'
-import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
+import type { InstrumentKey, MarketBar, MarketQuote, TimedItem } from '../market/feed.ts'
 import { bookingPort, type MarketMoment, type SignalBook } from './booking.ts'
 
 /** The quote as the domain reads it. */
@@ -100,17 +100,27 @@ export const namesIn = (items: readonly InstrumentKey[]): { symbols: string[]; i
  * The items whose instrument is one of these. A price of before a split that is booked is passed over: orders and
  * positions are in new units, of which it knows nothing.
  */
-export function knownIn<Item extends InstrumentKey & { readonly at: Instant }>(
+export function knownIn<Item extends TimedItem>(
   items: readonly Item[],
   instruments: readonly QuotedInstrument[],
 ): Known<Item>[] {
   const found = new Map<string | number, QuotedInstrument>()
   for (const instrument of instruments)
     found.set(instrument.symbol, instrument).set(instrument.id, instrument)
-  return items.flatMap((item) => {
-    const instrument = found.get('symbol' in item ? item.symbol : item.instrumentId)
-    return instrument && item.at >= (instrument.splitAt ?? item.at) ? [{ item, instrument }] : []
+  return items.flatMap((asked) => {
+    const instrument = found.get('symbol' in asked ? asked.symbol : asked.instrumentId)
+    const item = instrument && sinceSplit(asked, instrument.splitAt)
+    return item ? [{ item, instrument }] : []
   })
+}
+
+/**
+ * A price as far as it is one of since a split; undefined where it is none. A split takes effect at an opening, where
+ * trading begins: a bar that began before it, as one of the whole day or hour does, knows prices of since then alone.
+ */
+function sinceSplit<Item extends TimedItem>(item: Item, splitAt: Instant | null): Item | undefined {
+  if (splitAt === null || item.at >= splitAt) return item
+  return (item.endsAt ?? item.at) > splitAt ? { ...item, at: splitAt } : undefined
 }
 
 /** The items of a batch by their instruments, in their order. */
