@@ -41,8 +41,8 @@ async function turnTerms({ db, clock }: WorkContext): Promise<number> {
     if (ending.length === 0) return 0
     const ended: EndedTerm[] = []
     const renewed: RenewedTerm[] = []
-    // Before the next term begins: a term keeps its own percentage.
     const provider = await findProvider(tx)
+    // Before the next term begins: a term keeps its own percentage.
     const fees = await settleFees(tx, ending, leastCharge[provider])
     for (const term of ending) {
       const { id, endsAt, days, planId, price, nextPercent: percent } = term
