@@ -23,20 +23,19 @@ const bookedWithin = 10 * second
 const instrumentsAtOnce = 1_000
 const patience = { statementTimeoutMs: 60_000 }
 
-/** Notes those prices of a batch whose day may be closed by the time they are booked. */
+/** Notes those of a batch's last prices whose day may be closed by the time they are booked. */
 export async function noteLate(
   { clock }: WorkContext,
   tx: Transaction,
-  prices: readonly { readonly instrument: QuotedInstrument; readonly row: DatedQuote }[],
+  last: readonly DatedQuote[],
+  instruments: ReadonlyMap<number, QuotedInstrument>,
 ): Promise<void> {
   const by = clock.now() + bookedWithin
-  const late = prices.filter(({ instrument, row }) => by >= closableFrom(instrument.calendar, row.day))
-  if (late.length > 0) {
-    await noteLatePrices(
-      tx,
-      late.map(({ row }) => row),
-    )
-  }
+  const late = last.filter(({ instrumentId, day }) => {
+    const instrument = instruments.get(instrumentId)
+    return instrument !== undefined && by >= closableFrom(instrument.calendar, day)
+  })
+  if (late.length > 0) await noteLatePrices(tx, late)
 }
 
 /** Has days closed again for who holds what late prices value; answers how many instruments it looked at. */

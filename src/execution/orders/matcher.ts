@@ -67,7 +67,8 @@ interface Batch<Item> {
   readonly rangeOf: (id: number, items: readonly Item[]) => PriceRange
   readonly serve: (book: SignalBook, instrument: QuotedInstrument, item: Item) => SignalBook
   readonly markOf: (item: Item) => PriceMark
-  readonly rowOf: (known: Known<Item>) => DatedQuote
+  /** The last price of each instrument. */
+  readonly last: readonly DatedQuote[]
   /** Writes what fills are held against, and locks its rows. */
   readonly before: (tx: Transaction) => Promise<unknown>
   /** Writes what the fills do not know of. */
@@ -88,17 +89,18 @@ export async function publishQuotes(
   const inSession = ({ item, instrument }: Known<MarketQuote>): boolean => isTrading(instrument, item.at)
   const valid = known.filter((entry) => isValidQuote(quoteOf(entry.item), inSession(entry)))
   const outside = known.filter((entry) => !inSession(entry))
+  const last = lastOfEach(valid, quoteRow)
   const moved = await publish(ctx, lease, {
     known: valid,
     rangeOf: quoteRange,
     serve: fillOnQuote,
     markOf: quoteMark,
-    rowOf: quoteRow,
+    last,
     before: (tx) => {
       const ids = outside.map(({ instrument }) => instrument.id)
       const ats = outside.map(({ item }) => item.at)
       return Promise.all([
-        valid.length > 0 && saveQuotes(tx, lastOfEach(valid, quoteRow), true),
+        valid.length > 0 && saveQuotes(tx, last, true),
         outside.length > 0 && voidQuotes(tx, ids, ats),
       ])
     },
@@ -119,15 +121,16 @@ export async function publishBars(
   const known = (await knownItems(ctx, bars)).filter(({ item, instrument }) =>
     touchesSession(instrument, item),
   )
+  const last = lastOfEach(known, markRow)
   const moved = await publish(ctx, lease, {
     known,
     rangeOf: barRange,
     serve: fillOnBar,
     markOf: barMark,
-    rowOf: markRow,
+    last,
     // Their rows come before the strategies, and their closes after the fills: at a bar's open nobody knows its close.
     before: (tx) => lockMarks(tx, [...new Set(known.map(({ instrument }) => instrument.id))]),
-    amid: (tx) => saveQuotes(tx, lastOfEach(known, markRow), false),
+    amid: (tx) => saveQuotes(tx, last, false),
   })
   return moved + (await toSinks(ctx, ctx.settings.barSinks, bars, lease))
 }
@@ -193,6 +196,7 @@ async function publish<Item>(
 ): Promise<number> {
   const items = itemsOf(batch.known)
   const ranges = [...items].map(([id, list]) => batch.rangeOf(id, list))
+  const instruments = byId(batch.known.map(({ instrument }) => instrument))
   const work = (strategies: Among): Promise<number> =>
     ctx.db.transaction(async (tx) => {
       if (lease) await guardLease(tx, lease)
@@ -200,12 +204,7 @@ async function publish<Item>(
         batch.before(tx),
         batch.known.length > 0 ? matchReached(ctx, tx, { ...batch, items, ranges }, strategies) : 0,
       ])
-      const { known, rowOf } = batch
-      await noteLate(
-        ctx,
-        tx,
-        known.map((one) => ({ instrument: one.instrument, row: rowOf(one) })),
-      )
+      await noteLate(ctx, tx, batch.last, instruments)
       return moved
     }, patience)
   const list = (strategies: Among, limit: number) => listReached(ctx.db.read, ranges, strategies, limit)

@@ -16,17 +16,14 @@ export interface WaitingPrice extends LatePrice {
   readonly ask: string
 }
 
-/** Notes the prices, as far as no later one of the instrument has come. Its quote is locked. */
+/** Notes the prices, one of each instrument, as far as no later one has come. Its quote is locked. */
 export const noteLatePrices = (tx: Transaction, prices: readonly LatePrice[]): Promise<number> => tx.run`
   update quote q set late_at = least(q.late_at, late.at)
-  from (
-    select id, min(at) as at, max(at) as last_at
-    from unnest(${uncounted(
-      prices.map(({ instrumentId }) => instrumentId),
-      'bigint',
-    )}, ${prices.map(({ at }) => instant(at))}::timestamptz[]) m (id, at) group by id
-  ) late
-  where q.instrument_id = late.id and q.quoted_at <= late.last_at`
+  from unnest(${uncounted(
+    prices.map(({ instrumentId }) => instrumentId),
+    'bigint',
+  )}, ${prices.map(({ at }) => instant(at))}::timestamptz[]) late (id, at)
+  where q.instrument_id = late.id and q.quoted_at <= late.at`
 
 /** True while some of them wait. */
 export const areLatePricesWaiting: Fragment = fragment`exists (select from quote where late_at is not null)`
