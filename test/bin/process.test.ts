@@ -10,6 +10,9 @@ import { workingFlags } from '../../src/bin/children.ts'
 import { testDatabase } from '../support/database.ts'
 import { newDataDir, removeDataDir } from '../support/product.ts'
 
+/** A process that ends as those of the product do. */
+const program = fileURLToPath(new URL('../support/ending-child.ts', import.meta.url))
+
 /** A command of the program, with a data folder of its own. */
 function runAside(words: readonly string[], env: NodeJS.ProcessEnv) {
   const dataDir = newDataDir()
@@ -23,8 +26,7 @@ function runAside(words: readonly string[], env: NodeJS.ProcessEnv) {
 
 /** Runs the child in a shell, as npm runs a script; the second command keeps the shell from becoming the child. */
 function inShell(env: NodeJS.ProcessEnv): ChildProcess {
-  const child = fileURLToPath(new URL('../support/ending-child.ts', import.meta.url))
-  const script = `"${process.execPath}" --import tsx "${child}"; true`
+  const script = `"${process.execPath}" --import tsx "${program}"; true`
   return spawn('sh', ['-c', script], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -60,7 +62,6 @@ test.each([
 ] as const)(
   '%s ends in order',
   async (_who, signal, env) => {
-    const program = fileURLToPath(new URL('../support/ending-child.ts', import.meta.url))
     const child = spawn(process.execPath, ['--import', 'tsx', program], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -84,7 +85,6 @@ test.skipIf(spawnSync('script', ['--version']).status !== 0)(
     const folder = newDataDir()
     onTestFinished(() => removeDataDir(folder))
     const status = join(folder, 'status')
-    const program = fileURLToPath(new URL('../support/ending-child.ts', import.meta.url))
     const line = `"${process.execPath}" --import tsx "${program}" & child=$!
       trap 'kill -HUP $child' HUP; wait $child; wait $child; echo $? > "${status}"`
     const terminal = spawn('script', ['-qfc', line, '/dev/null'], { stdio: ['ignore', 'pipe', 'ignore'] })
@@ -95,7 +95,6 @@ test.skipIf(spawnSync('script', ['--version']).status !== 0)(
 )
 
 test('a process that breaks dies of it: it would break again and again for ever', async () => {
-  const program = fileURLToPath(new URL('../support/ending-child.ts', import.meta.url))
   for (const signal of ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const) {
     const child = spawn(process.execPath, ['--import', 'tsx', program], {
       stdio: ['ignore', 'pipe', 'ignore'],

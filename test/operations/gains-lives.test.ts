@@ -6,7 +6,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Happening, livesOf } from '../execution/lives.ts'
-import { call } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
 import { GainsLife } from './support/gains-life.ts'
 
@@ -51,21 +50,11 @@ async function checkFees({ model }: GainsLife): Promise<void> {
   expect(shown.sort()).toEqual(expected.sort())
 }
 
-async function live({ pick, story }: { pick: number; story: readonly Happening[] }): Promise<void> {
+async function live(lived: { pick: number; story: readonly Happening[] }): Promise<void> {
   const life = new GainsLife(platform)
-  await life.begin(pick)
-  try {
-    for (const [place, act] of beginning.entries()) await life.happen(act, pick + place * 7)
-    for (const one of story) {
-      await life.happen(one.act, one.pick)
-      if (one.act === 'wait') await checkFees(life)
-    }
-    expect((await call(platform.url, '/test/audit')).json).toEqual({ violations: [] })
-    expect(platform.errors).toEqual([])
-  } catch (error) {
-    console.error(life.told.join('\n'))
-    throw error
-  }
+  await life.live(lived, beginning, async (act) => {
+    if (act === 'wait') await checkFees(life)
+  })
   fees += life.model.charges.filter(({ purpose }) => purpose === 'performance').length
 }
 

@@ -7,7 +7,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Happening, livesOf } from '../execution/lives.ts'
-import { call } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
 import { checkMoney } from './support/money-checks.ts'
 import { MoneyLife } from './support/money-life.ts'
@@ -49,21 +48,11 @@ const unseen = new Set(['methods', 'quote', 'trade', 'closed'])
 const counted = new Map<string, number>()
 const count = (what: string): void => void counted.set(what, (counted.get(what) ?? 0) + 1)
 
-async function live({ pick, story }: { pick: number; story: readonly Happening[] }): Promise<void> {
+async function live(lived: { pick: number; story: readonly Happening[] }): Promise<void> {
   const life = new MoneyLife(platform)
-  await life.begin(pick)
-  try {
-    for (const [place, act] of beginning.entries()) await life.happen(act, pick + place * 7)
-    for (const one of story) {
-      await life.happen(one.act, one.pick)
-      if (!unseen.has(one.act)) await checkMoney(life)
-    }
-    expect((await call(platform.url, '/test/audit')).json).toEqual({ violations: [] })
-    expect(platform.errors).toEqual([])
-  } catch (error) {
-    console.error(life.told.join('\n'))
-    throw error
-  }
+  await life.live(lived, beginning, async (act) => {
+    if (!unseen.has(act)) await checkMoney(life)
+  })
   for (const { purpose, status } of life.model.charges) count(`${purpose} ${status}`)
   for (const { plan, kind, status } of life.model.subscriptions) count(`${plan ? 'plan' : kind} ${status}`)
 }

@@ -54,7 +54,8 @@ export async function checkIndexes(
   const unread: string[] = []
   let checked = 0
   for (const { index } of indexes) {
-    const found = await examine(db, { schema, index, ending, limitMs })
+    const check = (tx: Transaction) => tx.run`select ${schema}.bt_index_check(to_regclass(${index}), true)`
+    const found = await examine(db, check, { limitMs, ending })
     if (ending?.aborted) break
     if (found === 'too long') unread.push(index)
     else checked++
@@ -66,18 +67,10 @@ export async function checkIndexes(
 /** What one index is like, and whether there was the time to see it. One that was dropped meanwhile is sound. */
 async function examine(
   db: Database,
-  {
-    schema,
-    index,
-    ending,
-    limitMs,
-  }: IndexCheckOptions & {
-    readonly schema: Fragment
-    readonly index: string
-  },
+  check: (tx: Transaction) => Promise<number>,
+  { limitMs, ending }: IndexCheckOptions,
 ): Promise<'sound' | 'too long' | Pick<DamagedIndex, 'says'>> {
   try {
-    const check = (tx: Transaction) => tx.run`select ${schema}.bt_index_check(to_regclass(${index}), true)`
     await db.transaction((tx) => untilEnding(db, tx, ending, () => check(tx)), {
       readOnly: true,
       statementTimeoutMs: limitMs,

@@ -6,6 +6,7 @@ import { changeCatalogEntry } from '../../../src/storage/billing/catalog.ts'
 import { retryCharges } from '../../../src/storage/billing/charges.ts'
 import { cancelPlan, withdrawPlan } from '../../../src/storage/billing/plan-subscriptions.ts'
 import { changeStrategy } from '../../../src/storage/operating/administration.ts'
+import type { Happening } from '../../execution/lives.ts'
 import { call } from '../../support/http.ts'
 import { day } from './money.ts'
 import { type Person, type Plan, refused, type Strategy } from './money-model.ts'
@@ -19,6 +20,27 @@ export class MoneyLife extends MoneyTown {
   /** What has happened, for whoever looks into a life that went wrong. */
   readonly told: string[] = []
   private readonly markups = new Map<Strategy, number>()
+
+  /** A whole life, with a check after each act of its story; in the end its books add up. */
+  async live(
+    { pick, story }: { readonly pick: number; readonly story: readonly Happening[] },
+    beginning: readonly string[],
+    check: (act: string) => Promise<void>,
+  ): Promise<void> {
+    await this.begin(pick)
+    try {
+      for (const [place, act] of beginning.entries()) await this.happen(act, pick + place * 7)
+      for (const one of story) {
+        await this.happen(one.act, one.pick)
+        await check(one.act)
+      }
+      expect((await call(this.platform.url, '/test/audit')).json).toEqual({ violations: [] })
+      expect(this.platform.errors).toEqual([])
+    } catch (error) {
+      console.error(this.told.join('\n'))
+      throw error
+    }
+  }
 
   /** One thing happens, to both. */
   async happen(act: string, pick: number): Promise<void> {
