@@ -78,7 +78,7 @@ describe('a query', () => {
       `Cursor=${'a'.repeat(60)}%3D`,
       ['3003 Cursor'],
     ],
-    ['refuses one that is too long once', 'GetAutotraders', `Cursor=${'='.repeat(2001)}`, ['1130 Cursor']],
+    ['refuses one that is too long once', 'GetAutotraders', `Cursor=${'='.repeat(16_001)}`, ['1130 Cursor']],
     ['reads false', 'GetAutotraders', 'AscendingOrder=false', { Limit: 1000, AscendingOrder: false }],
     [
       'lowers MaxAccountDays',

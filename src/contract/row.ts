@@ -111,8 +111,11 @@ export interface Row<P extends Members = Members, E extends Field = Field> {
 
 type Plan<P extends Members, E extends Field> = Omit<Row<P, E>, 'method' | 'paginated'>
 
+/** A cursor names every transaction that was under way, once for each stretch of its scan that was read beside others. */
+const cursorMaxCharacters = 16_000
+
 const PageParams = {
-  Cursor: optional(text(2000)),
+  Cursor: optional(text(cursorMaxCharacters)),
   Limit: withDefault(i32({ min: 1, clamp: 1000 }), 1000),
   AscendingOrder: withDefault(Bool, true),
 }

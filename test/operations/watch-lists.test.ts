@@ -136,6 +136,23 @@ describe('what is refused', () => {
   })
 })
 
+test('a scan goes on, however often rows with lower numbers came between its pages', async () => {
+  const { db } = town.platform
+  const owner = people.neighbour.personId
+  const late = (id: number) => db.write.run`
+    insert into watch_list (id, person_id, name, created_at) overriding system value
+    values (${id}::bigint, ${owner}::bigint, ${id}::text, now())`
+  await late(900_000)
+  await late(800_000)
+  let Cursor = ''
+  for (let id = 799_999; id > 799_900; id--) {
+    const page = await town.ask('GetWatchLists', { PersonId: owner, Limit: 1, Cursor }, as('neighbour'))
+    expect([page.status, resultsOf<{ Id: number }>(page)[0]?.Id]).toEqual([200, id + 1])
+    Cursor = (page.json as { Pagination: { next_cursor: string } }).Pagination.next_cursor
+    await late(id)
+  }
+})
+
 test('a list that is deleted while a strategy is put on it is gone for both', async () => {
   const WatchListId = await newList('Short-lived')
   const { db, errors } = town.platform
