@@ -121,7 +121,7 @@ export async function openSimulation(
     }
   })
   // Marks, not quotes to trade on: the first of those comes from the simulation.
-  await saveQuotes(tx, quotes, false)
+  await saveQuotes(tx, quotes, false, now)
   const plan: SimulationPlan = {
     seed,
     stepMs,

@@ -975,6 +975,7 @@ create table quote (
   day date not null,
   has_bid boolean not null default true,
   late_at timestamp with time zone,
+  booked_at timestamp with time zone,
   constraint quote_pkey PRIMARY KEY (instrument_id),
   constraint quote_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
 );
@@ -1373,6 +1374,7 @@ create table strategy_record (
   last_fill_at timestamp with time zone,
   statistics_due boolean not null default true,
   moved_at timestamp with time zone,
+  noted_at timestamp with time zone,
   constraint strategy_record_pkey PRIMARY KEY (strategy_id),
   constraint strategy_record_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
 );

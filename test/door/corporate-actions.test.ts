@@ -110,7 +110,7 @@ async function bookBesideAnother(): Promise<void> {
     if (!first) throw new Error('nothing is due')
     waiting = bookActions(late)
     await untilWaiting(platform.db.read)
-    await payDividend(tx, first)
+    await payDividend(tx, first, now)
     await settleAction(tx, first.id, now)
   })
   await waiting

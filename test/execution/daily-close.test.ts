@@ -68,7 +68,7 @@ test('a stock record is closed with the session, once, and says what its parts a
   expect(await readDays(strategyId)).toEqual([row])
   // A quote of the next day changes nothing of this one.
   await publishQuotes(world.ctx, [quote(symbol, '120', '121', opening + day)])
-  await db.transaction((tx) => touchStrategies(tx, [{ id: strategyId, at: opening }]))
+  await db.transaction((tx) => touchStrategies(tx, [{ id: strategyId, at: opening }], close))
   await closeAt(world, opening + day)
   expect(await readDays(strategyId)).toEqual([row])
 })
@@ -200,7 +200,7 @@ test('a correction of the past closes the days from its own on once more', async
   await db.transaction(async (tx) => {
     await tx.run`
       insert into daily_mark (instrument_id, day, bid, ask) values (${id}, '2024-03-13', 90, 90)`
-    await touchStrategies(tx, [{ id: strategyId, at: opening + day }])
+    await touchStrategies(tx, [{ id: strategyId, at: opening + day }], close)
   })
   await closeAt(world, close + day)
   expect(await values(strategyId)).toEqual([
@@ -250,7 +250,7 @@ test('foreign money is worth what its pair says on each day', async () => {
   await closeAt(world, close + day + 3_600_000)
   expect(await values(strategyId)).toEqual(days)
   // A day that is closed again for whatever reason is worth the same.
-  await db.transaction((tx) => touchStrategies(tx, [{ id: strategyId, at: opening }]))
+  await db.transaction((tx) => touchStrategies(tx, [{ id: strategyId, at: opening }], close))
   await closeAt(world, close + day + 3_600_000)
   expect(await values(strategyId)).toEqual(days)
 })

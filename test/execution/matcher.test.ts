@@ -132,7 +132,7 @@ describe('an order beside a batch that is being booked', () => {
         at: opening,
         day: 19794,
       }
-      await saveQuotes(tx, [row], true)
+      await saveQuotes(tx, [row], true, opening)
       let isOver = false
       running = meanwhile().finally(() => (isOver = true))
       while (!isOver && (await countWaiting(db.read)) === 0);

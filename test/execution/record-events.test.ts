@@ -86,7 +86,7 @@ async function makeBooks() {
     again: async () => {
       const before = [await rows('strategy'), await rows('account')]
       await db.transaction(async (tx) => {
-        await touchStrategies(tx, [{ id: strategyId, at: opening }])
+        await touchStrategies(tx, [{ id: strategyId, at: opening }], close)
         await touchAccounts(tx, [{ id: accountId, at: opening }])
       })
       await closeDays(ctx, 'strategy')

@@ -268,7 +268,7 @@ async function saveFills(
     isRated ? [] : [{ account: bookCurrency, currency }],
   )
   await Promise.all([
-    insertFills(tx, fills),
+    insertFills(tx, fills, ctx.clock.now()),
     savePositions(tx, positions),
     tellUnrated(tx, unrated, ctx.clock.now()),
   ])

@@ -62,7 +62,9 @@ const bookNext = (ctx: WorkContext, next: Instant): Promise<number> =>
     const action = await claimAction(tx, next)
     if (!action) return 0
     const books =
-      action.kind === 'dividend' ? await payDividend(tx, action) : await bookSplit(ctx, tx, action)
+      action.kind === 'dividend'
+        ? await payDividend(tx, action, ctx.clock.now())
+        : await bookSplit(ctx, tx, action)
     return books + (await settleAction(tx, action.id, ctx.clock.now()))
   }, patience)
 

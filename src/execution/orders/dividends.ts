@@ -1,6 +1,7 @@
 /** Cash dividends: at the opening of the ex-date, for what was held over the close before; shorts pay. */
 import { type Decimal, one } from '../../domain/decimal.ts'
 import { beforeOpening } from '../../domain/market/trading-day.ts'
+import type { Instant } from '../../domain/time.ts'
 import { lockHoldingAccounts } from '../../storage/accounts/holders.ts'
 import {
   type DueAction,
@@ -16,7 +17,7 @@ import { bookCurrency } from '../../storage/orders/order-books.ts'
 import { touchAdjusted } from '../../storage/work/record-changes.ts'
 
 /** Books a dividend on every book that held the instrument; answers how many were paid. */
-export async function payDividend(tx: Transaction, action: DueAction): Promise<number> {
+export async function payDividend(tx: Transaction, action: DueAction, now: Instant): Promise<number> {
   const books = await ratesInto(tx, [bookCurrency], action)
   const strategies = await payStrategies(tx, action, books.rates.get(bookCurrency) ?? one)
   await lockHoldingAccounts(tx, action.instrumentId, action.isLate)
@@ -26,7 +27,7 @@ export async function payDividend(tx: Transaction, action: DueAction): Promise<n
   const accounts = await payAccounts(tx, action, own.rates)
   const told = [...(strategies > 0 ? books.unrated : []), ...(accounts > 0 ? own.unrated : [])]
   await tellUnrated(tx, told, action.at)
-  await touchAdjusted(tx, [action.id], action.at)
+  await touchAdjusted(tx, [action.id], action.at, now)
   return strategies + accounts
 }
 

@@ -39,10 +39,10 @@ export async function noteLate(
 }
 
 /** Has days closed again for who holds what late prices value; answers how many instruments it looked at. */
-export async function reopenDays({ db }: WorkContext): Promise<number> {
+export async function reopenDays({ db, clock }: WorkContext): Promise<number> {
   const late = await listLatePrices(db.read, instrumentsAtOnce)
   if (late.length === 0) return 0
-  await db.transaction((tx) => touchHolders(tx, late, bookCurrency), patience)
+  await db.transaction((tx) => touchHolders(tx, late, bookCurrency, clock.now()), patience)
   // In a transaction of its own: a price that waited for it would hold what records wait for.
   await settleLatePrices(db.write, late)
   return late.length

@@ -100,7 +100,7 @@ export async function publishQuotes(
       const ids = outside.map(({ instrument }) => instrument.id)
       const ats = outside.map(({ item }) => item.at)
       return Promise.all([
-        valid.length > 0 && saveQuotes(tx, last, true),
+        valid.length > 0 && saveQuotes(tx, last, true, ctx.clock.now()),
         outside.length > 0 && voidQuotes(tx, ids, ats),
       ])
     },
@@ -130,7 +130,7 @@ export async function publishBars(
     last,
     // Their rows come before the strategies, and their closes after the fills: at a bar's open nobody knows its close.
     before: (tx) => lockMarks(tx, [...new Set(known.map(({ instrument }) => instrument.id))]),
-    amid: (tx) => saveQuotes(tx, last, false),
+    amid: (tx) => saveQuotes(tx, last, false, ctx.clock.now()),
   })
   return moved + (await toSinks(ctx, ctx.settings.barSinks, bars, lease))
 }

@@ -92,7 +92,7 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
   // Each side is rounded by itself: what an account should work need no longer be what it works.
   const strategyIds = books.map(({ strategyId }) => strategyId)
   await tx.withCommit(() => markFollowers(tx, strategyIds, ctx.clock.now()))
-  await touchAdjusted(tx, [...actionIds.values()], action.at)
+  await touchAdjusted(tx, [...actionIds.values()], action.at, ctx.clock.now())
   await restateQuotes(tx, ids, ratio, action.at)
   // A stock that is delisted was paid for in the units of before: what that leaves over is paid like the rest.
   if (action.isLate) await settleAgain(tx, [action.instrumentId], ctx.clock.now())

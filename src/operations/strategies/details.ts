@@ -24,7 +24,7 @@ export const getStrategyDetails: Handler<'GetStrategyDetails'> = async (ctx, { S
     loadHeldAccounts(ctx.sql, [row.id]),
   ])
   const account = accounts.get(row.id) ?? { cash: dec(row.cash), holdings: [], rates: null }
-  const figures = [row.lastFillAt, row.lastAdjustedAt, row.lastMarkAt, row.computedAt]
+  const figures = [row.lastFillAt, row.notedAt, row.lastAdjustedAt, row.lastMarkAt, row.computedAt]
   const moments = [...figures, row.termsChangedAt, following.changedAt, following.siblingAt]
   const modifiedAt = Math.max(row.startedAt, ...moments.map((moment) => moment ?? 0))
   return conditional(ctx, modifiedAt, [

@@ -66,12 +66,13 @@ export interface DatedQuote extends QuoteRow {
 
 /**
  * Stores quotes, one per instrument; one that is older than the stored quote changes nothing. The first quote of a
- * day leaves the stored one as the mark of its own day.
+ * day leaves the stored one as the mark of its own day. `now` is the business clock.
  */
 export async function saveQuotes(
   tx: Transaction,
   quotes: readonly DatedQuote[],
   isValid: boolean,
+  now: Instant,
 ): Promise<void> {
   await tx.run`
     with kept as (
@@ -82,8 +83,9 @@ export async function saveQuotes(
       join quote q on q.instrument_id = next.instrument_id and q.day < next.day
       on conflict (instrument_id, day) do update set bid = excluded.bid, ask = excluded.ask
     )
-    insert into quote (instrument_id, bid, ask, bid_size, ask_size, quoted_at, day, has_bid, is_valid, margin_due)
-    select q.*, ${isValid}, true from unnest(
+    insert into quote (instrument_id, bid, ask, bid_size, ask_size, quoted_at, day, has_bid, is_valid,
+      booked_at, margin_due)
+    select q.*, ${isValid}, ${instant(now)}::timestamptz, true from unnest(
       ${quotes.map((quote) => quote.instrumentId)}::bigint[], ${quotes.map((quote) => quote.bid)}::numeric[],
       ${quotes.map((quote) => quote.ask)}::numeric[], ${quotes.map((quote) => quote.bidSize)}::numeric[],
       ${quotes.map((quote) => quote.askSize)}::numeric[], ${quotes.map((quote) => instant(quote.at))}::timestamptz[],
@@ -93,7 +95,7 @@ export async function saveQuotes(
       bid = case when excluded.has_bid or excluded.bid > 0 then excluded.bid else quote.bid end, ask = excluded.ask,
       has_bid = excluded.has_bid,
       bid_size = excluded.bid_size, ask_size = excluded.ask_size, quoted_at = excluded.quoted_at,
-      day = excluded.day, is_valid = excluded.is_valid, margin_due = true
+      day = excluded.day, is_valid = excluded.is_valid, booked_at = excluded.booked_at, margin_due = true
     where quote.quoted_at <= excluded.quoted_at`
 }
 

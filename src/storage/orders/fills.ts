@@ -87,7 +87,7 @@ export async function updateSignals(sql: Sql, changes: readonly SignalChange[]):
 }
 
 /** Books fills and adds what they did to the cash of their strategies. */
-export async function insertFills(tx: Transaction, fills: readonly NewFill[]): Promise<void> {
+export async function insertFills(tx: Transaction, fills: readonly NewFill[], now: Instant): Promise<void> {
   const column = <K extends keyof NewFill>(name: K): NewFill[K][] => fills.map((fill) => fill[name])
   await tx.run`
     with booked as (
@@ -106,6 +106,7 @@ export async function insertFills(tx: Transaction, fills: readonly NewFill[]): P
   await touchStrategies(
     tx,
     fills.map(({ strategyId, filledAt }) => ({ id: strategyId, at: filledAt, isFill: true })),
+    now,
   )
 }
 

@@ -39,8 +39,13 @@ export interface StrategyDetailsRow extends StrategyHead {
   readonly lastAdjustedAt: Instant | null
   /** Scaling of the setup in which the owner autotrades it in a live account; null where he does not. */
   readonly ownScaling: number | null
-  /** The last quote of anything held, or of what that is valued by: underlyings of options and rates of currencies. */
+  /**
+   * The last quote, or its booking, of anything held, or of what that is valued by: underlyings of options and rates of
+   * currencies.
+   */
   readonly lastMarkAt: Instant | null
+  /** When a fill or a correction was booked last: it may be of a time that has passed. */
+  readonly notedAt: Instant | null
   readonly termsChangedAt: Instant | null
   /** Null until the first figures are there. */
   readonly computedAt: Instant | null
@@ -95,14 +100,14 @@ export const findStrategyDetails = (sql: Sql, id: number | bigint): Promise<Stra
       (select setup.scaling_percentage from setup join account on account.id = setup.account_id
         where setup.strategy_id = s.id and ${autotrades} and account.person_id = s.owner_person_id and account.kind = 0
         order by setup.id limit 1) as "ownScaling",
-      (select max(q.quoted_at) from position held join instrument i on i.id = held.instrument_id
+      (select max(greatest(q.quoted_at, q.booked_at)) from position held join instrument i on i.id = held.instrument_id
         join instrument priced on priced.symbol = any(array[i.symbol,
           case when i.security_type = 'OPT' then i.underlying end,
           i.currency || ${vehicleCurrency}, ${vehicleCurrency} || i.currency,
           case when i.security_type = 'FOR' then left(i.symbol, 3) || ${vehicleCurrency} end,
           case when i.security_type = 'FOR' then ${vehicleCurrency} || left(i.symbol, 3) end])
         join quote q on q.instrument_id = priced.id
-        where held.strategy_id = s.id and held.quantity <> 0) as "lastMarkAt",
+        where held.strategy_id = s.id and held.quantity <> 0) as "lastMarkAt", r.noted_at as "notedAt",
       greatest(s.terms_changed_at, variant.ended_at) as "termsChangedAt",
       f.computed_at as "computedAt", f.is_annual as "isAnnual", f.age_in_days as "ageInDays",
       f.return_percent as "returnPercent", f.sharpe, f.sortino, f.calmar, f.alpha, f.beta, f.treynor, f.correlation,

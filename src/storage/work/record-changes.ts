@@ -51,14 +51,19 @@ const reopened = fragment`
   stale_from = case when r.closed_day >= c.day then least(r.stale_from, c.day) else r.stale_from end,
   next_close_at = case when r.closed_day >= c.day then least(r.next_close_at, c.first) else r.next_close_at end`
 
-/** Notes fills and corrections of strategies' books. */
-export async function touchStrategies(tx: Transaction, changes: readonly BookChange[]): Promise<void> {
+/** Notes fills and corrections of strategies' books, which are news from `now` on, whenever they were. */
+export async function touchStrategies(
+  tx: Transaction,
+  changes: readonly BookChange[],
+  now: Instant,
+): Promise<void> {
   if (changes.length === 0) return
   const rows = summarized(changes)
   const { ids, days, firsts, lasts } = columnsOf(rows)
   await tx.run`
     update strategy_record r set moved_at = greatest(r.moved_at, c.last),
       last_fill_at = greatest(r.last_fill_at, c.last_fill),
+      noted_at = greatest(r.noted_at, ${instant(now)}::timestamptz),
       ${reopened}
     from unnest(${uncounted(ids, 'bigint')}, ${days}::date[], ${firsts}::timestamptz[], ${lasts}::timestamptz[],
       ${rows.map(({ lastFill }) => instant(lastFill))}::timestamptz[]) c (id, day, first, last, last_fill)
@@ -82,12 +87,14 @@ export async function touchAdjusted(
   tx: Transaction,
   actionIds: readonly number[],
   at: Instant,
+  now: Instant,
 ): Promise<void> {
   const strategies = await tx.rows<{ id: number }>`
     select distinct strategy_id as id from position_adjustment where action_id = any(${actionIds}::bigint[])`
   await touchStrategies(
     tx,
     strategies.map(({ id }) => ({ id, at })),
+    now,
   )
   const accounts = await tx.rows<{ id: number }>`
     select distinct account_id as id from account_adjustment where action_id = any(${actionIds}::bigint[])`
@@ -116,6 +123,7 @@ export async function touchHolders(
   tx: Transaction,
   prices: readonly LatePrice[],
   currency: string,
+  now: Instant,
 ): Promise<void> {
   const ids = prices.map(({ instrumentId }) => instrumentId)
   const holders = (held: Fragment): Promise<BookChange[]> => tx.rows<BookChange>`
@@ -135,7 +143,7 @@ export async function touchHolders(
       where strpos(late.symbol, i.currency) > 0 or strpos(late.symbol, held.currency) > 0
     )
     select book_id as id, min(at) as at from valued where quantity <> 0 or moved_at > at group by book_id`
-  await touchStrategies(tx, await holders(heldByStrategies(currency)))
+  await touchStrategies(tx, await holders(heldByStrategies(currency)), now)
   await touchAccounts(tx, await holders(heldByAccounts))
 }
 

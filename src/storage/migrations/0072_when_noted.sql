@@ -1,0 +1,4 @@
+-- When a price, and the last change of a strategy's books, were written: both may be of a time that has passed, and are
+-- news nevertheless. Null: not since this was noted.
+alter table quote add column booked_at timestamptz;
+alter table strategy_record add column noted_at timestamptz;
