@@ -53,7 +53,7 @@ interface SetupRow {
 }
 
 type LastSettlement = Readonly<
-  { settledAt: number } & Record<'capital' | 'gain' | 'carried' | 'units' | 'price' | 'mark' | 'fees', string>
+  { settledAt: Instant } & Record<'capital' | 'gain' | 'carried' | 'units' | 'price' | 'mark' | 'fees', string>
 >
 
 /**
@@ -107,7 +107,7 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
       charged_currency as "chargedCurrency", setup.percent, strategy_id as "strategyId",
       started_equity as "startedEquity", coalesce(moved.total, 0) as "cashChange", holding.held,
       case when last.settled_at is not null then jsonb_build_object(
-        'settledAt', extract(epoch from last.settled_at), 'capital', last.capital::text, 'gain', last.gain::text,
+        'settledAt', extract(epoch from last.settled_at) * 1000, 'capital', last.capital::text, 'gain', last.gain::text,
         'carried', last.carried::text, 'units', last.units::text, 'price', last.price::text,
         'mark', last.mark::text, 'fees', last.fees::text) end as last,
       stopped_at is null or last.settled_at is null or stopped_at >= last.settled_at or ${wasHeld} as "isDue",
@@ -135,6 +135,21 @@ const chainsOf = (rows: readonly SetupRow[]): (readonly SetupRow[])[] => [...gro
 
 /** Of the subscription, the same for each of its setups. */
 const rateOf = (chain: readonly SetupRow[]): Decimal => dec(chain[0]?.percent ?? 0).div(100)
+
+const endsOf = (terms: readonly FeeTerm[]): ReadonlyMap<number, Instant> =>
+  new Map(terms.map(({ id, endsAt }) => [id, endsAt]))
+
+/**
+ * What was settled since the term's end, before that was noticed, as who followed on paper began to follow with money:
+ * what was gained after it is of the next term, which would find it above the same height once more.
+ */
+const isSettled = ({ last, subscriptionId }: SetupRow, ends: ReadonlyMap<number, Instant>): boolean =>
+  last !== null && last.settledAt >= (ends.get(subscriptionId) ?? 0)
+
+const dueChains = (rows: readonly SetupRow[], ends: ReadonlyMap<number, Instant>) =>
+  chainsOf(rows).filter(
+    (chain) => mayBeSettled(chain, rateOf(chain)) && !chain.some((row) => isSettled(row, ends)),
+  )
 
 interface ChainedRow extends ChainedSetup {
   readonly row: SetupRow
@@ -198,7 +213,7 @@ async function settle(
   rows: readonly SetupRow[],
   least: bigint,
 ): Promise<Settlements> {
-  const chains = chainsOf(rows).filter((chain) => mayBeSettled(chain, rateOf(chain)))
+  const chains = dueChains(rows, endsOf(terms))
   if (chains.length === 0) return { totals: new Map(), left: new Set() }
   const worths = await worthOfSetups(sql, chains.flat())
   const rates = await loadRateTable(
@@ -271,7 +286,7 @@ async function insertSettlements(
   terms: readonly FeeTerm[],
   settled: readonly Settled[],
 ): Promise<void> {
-  const ends = new Map(terms.map(({ id, endsAt }) => [id, endsAt]))
+  const ends = endsOf(terms)
   const own = <T>(pick: (one: Settled) => T): T[] => settled.map(pick)
   await sql.run`
     insert into fee_settlement (setup_id, settled_at, subscription_id, percent, capital, gain, carried, fee,

@@ -1,0 +1,29 @@
+/** A subscription for paper accounts that becomes one for live accounts after its term, before its end is noticed. */
+import { expect, test } from 'vitest'
+import { subscribe } from '../../src/operations/subscribe.ts'
+import { testPlatform } from '../support/platform.ts'
+import { gainsOf } from './support/gains.ts'
+import { day, start } from './support/money.ts'
+
+const platform = await testPlatform()
+const { db } = platform
+const { passTo, charges, audit, quote, begin, trade, follow } = gainsOf(platform)
+
+test('what is gained in between is charged once, with the term that has begun', async () => {
+  const { customer, strategyId } = await begin()
+  const { personId } = customer
+  await follow(customer, 'U1')
+  await trade('1', 100)
+  await passTo(29)
+  await db.write.run`update subscription set kind = 'paper'`
+  const joins = { personId, strategyId, kind: 'paid', at: start + 30.5 * day } as const
+  await db.transaction((tx) => subscribe(tx, joins))
+  await quote(110)
+  await passTo(31)
+  expect(await charges('performance')).toEqual([])
+  await passTo(91)
+  expect(await charges('performance')).toEqual([
+    { person: personId, amount: 20_000, status: 'paid', at: '05-11' },
+  ])
+  await audit()
+})
