@@ -3,14 +3,16 @@
  * asked of its payment provider. Terms begin at their own moment of business time, however late this is noticed;
  * one that was missed for months is made up for term by term.
  */
+import { isCollected, totalOf } from '../domain/billing/revenue.ts'
 import { decideTermEnd, termEnd } from '../domain/billing/subscription.ts'
 import {
   areChargesDue,
   claimCharges,
+  collectedBy,
   findProvider,
   insertCharges,
-  leastCharge,
   nextChargeDue,
+  type ProviderName,
 } from '../storage/billing/charges.ts'
 import { areEventsWaiting, takeWaitingEvents } from '../storage/billing/payment-events.ts'
 import { settleFees } from '../storage/billing/performance-fees.ts'
@@ -18,12 +20,14 @@ import { settleCharges } from '../storage/billing/settlement.ts'
 import {
   areTermsOver,
   type EndedTerm,
+  type EndingTerm,
   endTerms,
   lockEndingTerms,
   nextTermEnd,
   type RenewedTerm,
   renewTerms,
 } from '../storage/billing/terms.ts'
+import { insertIncidents, type NewIncident } from '../storage/work/incidents.ts'
 import type { Step, WorkContext } from './context.ts'
 import type { PaymentProvider } from './payments/provider.ts'
 
@@ -33,6 +37,17 @@ const termsAtOnce = 1_000
 const chargesAtOnce = 50
 const eventsAtOnce = 500
 
+/** Whether the next term costs what is not collected: asked for all the same, it would be asked for in vain for ever. */
+const isLetGo = ({ price }: EndingTerm, provider: ProviderName): boolean =>
+  totalOf(price) > 0n && !isCollected(totalOf(price), collectedBy[provider])
+
+/** Told of a strategy or plan once for each such price. */
+function letGoOf({ strategyId, planId, price, endsAt }: EndingTerm, provider: ProviderName): NewIncident {
+  const amount = Number(totalOf(price))
+  const key = `price of ${strategyId === null ? `plan ${planId}` : `strategy ${strategyId}`}: ${amount} ${provider}`
+  return { key, kind: 'priceNotCollected', detail: { strategyId, planId, amount }, occurredAt: endsAt }
+}
+
 /** Moves subscriptions whose term has ended by one term; answers how many. */
 async function turnTerms({ db, clock }: WorkContext): Promise<number> {
   const now = clock.now()
@@ -41,17 +56,24 @@ async function turnTerms({ db, clock }: WorkContext): Promise<number> {
     if (ending.length === 0) return 0
     const ended: EndedTerm[] = []
     const renewed: RenewedTerm[] = []
+    const letGo: NewIncident[] = []
     const provider = await findProvider(tx)
     // Before the next term begins: a term keeps its own percentage.
-    const fees = await settleFees(tx, ending, leastCharge[provider])
+    const fees = await settleFees(tx, ending, collectedBy[provider])
     for (const term of ending) {
-      const { id, endsAt, days, planId, price, nextPercent: percent } = term
+      const { id, endsAt, days, planId, nextPercent: percent } = term
       const verdict = decideTermEnd(term)
       if (verdict.act === 'end') ended.push({ id, at: endsAt, reason: verdict.reason })
-      else renewed.push({ id, from: endsAt, to: termEnd(endsAt, days), planId, price, percent })
+      else {
+        const isFree = isLetGo(term, provider)
+        if (isFree) letGo.push(letGoOf(term, provider))
+        const price = isFree ? { base: 0n, markup: 0n } : term.price
+        renewed.push({ id, from: endsAt, to: termEnd(endsAt, days), planId, price, percent })
+      }
     }
     await endTerms(tx, ended)
     await renewTerms(tx, renewed)
+    await insertIncidents(tx, letGo)
     await insertCharges(tx, [
       ...renewed.map(({ id, from, to, price }) => {
         return { subscriptionId: id, purpose: 'term', from, to, price, provider, dueAt: from } as const

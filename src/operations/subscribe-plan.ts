@@ -6,7 +6,7 @@ import { decidePlanChange } from '../domain/billing/plan-change.ts'
 import { type Price, totalOf } from '../domain/billing/revenue.ts'
 import { termEnd } from '../domain/billing/subscription.ts'
 import type { Instant } from '../domain/time.ts'
-import { findProvider, insertCharges, leastCharge } from '../storage/billing/charges.ts'
+import { collectedBy, findProvider, insertCharges } from '../storage/billing/charges.ts'
 import {
   continueWith,
   insertPlanSubscription,
@@ -38,7 +38,7 @@ export async function choosePlan(
   if (present.status !== 'active' || present.isOwed)
     return refuse('StateConflict', 'PlanId', 'The present plan waits for a payment')
   const next = { price: totalOf(offer.price), days: offer.days }
-  const change = decidePlanChange(present, next, wanted.at, leastCharge[await findProvider(tx)])
+  const change = decidePlanChange(present, next, wanted.at, collectedBy[await findProvider(tx)].least)
   if (present.planId === offer.planId || change.act === 'later') {
     await continueWith(tx, present.id, offer.planId)
     return { subscriptionId: present.id, begins: present.planId === offer.planId ? 'now' : 'later' }
@@ -50,7 +50,7 @@ async function open(tx: Transaction, offer: PlanOffer, at: Instant): Promise<Cho
   const { price, days, personId } = offer
   const term = { from: at, to: termEnd(at, days) }
   const isFree = totalOf(price) === 0n
-  const provider = isFree ? 'simulated' : await readyProvider(tx, personId)
+  const provider = isFree ? 'simulated' : await readyProvider(tx, personId, totalOf(price))
   if (isRefused(provider)) return provider
   const subscriptionId = await insertPlanSubscription(tx, offer, {
     status: isFree ? 'active' : 'pending',
@@ -67,7 +67,7 @@ async function upgrade(
   { personId, planId, price: whole }: PlanOffer,
   { cost, to, at }: { readonly cost: bigint; readonly to: Instant; readonly at: Instant },
 ): Promise<ChosenPlan | Refused> {
-  const provider = await readyProvider(tx, personId)
+  const provider = await readyProvider(tx, personId, cost)
   if (isRefused(provider)) return provider
   // Earned by who earns the plan.
   const price: Price = whole.markup > 0n ? { base: 0n, markup: cost } : { base: cost, markup: 0n }

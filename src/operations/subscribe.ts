@@ -3,10 +3,17 @@
  * The strategy is locked by then. A term is paid before it begins: the built-in provider answers within the
  * request; with another one the subscription waits, shows nothing and mirrors nothing until the worker was paid.
  */
-import { totalOf } from '../domain/billing/revenue.ts'
+import { isCollected, totalOf } from '../domain/billing/revenue.ts'
 import { decideOpening, joinedKind, type SubscriptionKind, termEnd } from '../domain/billing/subscription.ts'
+import { dec } from '../domain/decimal.ts'
 import { noteSimulationEnd, noteSimulationStart } from '../storage/accounts/simulations.ts'
-import { claimCharges, findProvider, insertCharges, type ProviderName } from '../storage/billing/charges.ts'
+import {
+  claimCharges,
+  collectedBy,
+  findProvider,
+  insertCharges,
+  type ProviderName,
+} from '../storage/billing/charges.ts'
 import { passGains } from '../storage/billing/performance-fees.ts'
 import { settleCharges } from '../storage/billing/settlement.ts'
 import { answerSimulated } from '../storage/billing/simulated-payments.ts'
@@ -94,7 +101,7 @@ async function openFree(sql: Sql, wanted: Subscribing, offer: Offer): Promise<nu
 
 async function openPaid(sql: Sql, wanted: Subscribing, offer: Offer): Promise<number | Refused> {
   const { personId, at } = wanted
-  const provider = await readyProvider(sql, personId)
+  const provider = await readyProvider(sql, personId, totalOf(offer.price))
   if (isRefused(provider)) return provider
   const id = await insertSubscription(sql, { status: 'pending', ...wanted, ...offer, ...termOf(wanted) })
   await passGains(sql, id, at)
@@ -105,12 +112,27 @@ async function openPaid(sql: Sql, wanted: Subscribing, offer: Offer): Promise<nu
   return (await collectNow(sql, provider, ids, at)) ?? id
 }
 
-/** Who collects payments now; refuses a person who has not said how to pay there. */
-export async function readyProvider(sql: Sql, personId: number | bigint): Promise<ProviderName | Refused> {
+/**
+ * Who collects such a payment now, in minor units; refuses what is not collected there, and a person who has not said how
+ * to pay.
+ */
+export async function readyProvider(
+  sql: Sql,
+  personId: number | bigint,
+  amount: bigint,
+): Promise<ProviderName | Refused> {
   const provider = await findProvider(sql)
+  const limits = collectedBy[provider]
+  if (!isCollected(amount, limits)) {
+    const range = `${dollars(limits.least)} to ${dollars(limits.most)} USD`
+    const says = `No payment of ${dollars(amount)} USD is collected by ${provider}, only of ${range}`
+    return refuse('StateConflict', 'StrategyId', says)
+  }
   if (provider === 'simulated' || (await hasPaymentMethod(sql, personId, provider))) return provider
   return refuse('StateConflict', 'StrategyId', 'The subscription needs a payment method first')
 }
+
+const dollars = (amount: bigint): string => dec(amount).div(100).toFixed(2)
 
 /** Asks the built-in provider at once; others are asked by the worker. Refuses what was declined. */
 export async function collectNow(

@@ -4,7 +4,7 @@ import { decliningMethod, detachedMethod } from '../support/stripe-stand-in.ts'
 import { day, makeStripeScene, start } from './stripe-scene.ts'
 
 const scene = await makeStripeScene()
-const { db, standIn, clock, work, attach, open, openUnanswered, state, sound, incidents, tell } = scene
+const { db, standIn, clock, ids, work, attach, open, openUnanswered, state, sound, incidents, tell } = scene
 const { choose, offerPlans } = scene
 beforeEach(scene.begin)
 afterAll(() => standIn.close())
@@ -60,12 +60,43 @@ describe('a payment that Stripe refuses to make', () => {
     await sound()
   })
 
-  test('because it is too small is nobody’s failure: it stays due', async () => {
-    await db.write.run`update strategy set monthly_cost = 0.3`
+  test.each([
+    ['small', 0.49, 0.5],
+    ['large', 1_000_000, 999_999.99],
+  ])('because it is too %s is not asked for: nothing is opened', async (_, price, collected) => {
+    const cost = (dollars: number) => db.write.run`update strategy set monthly_cost = ${dollars}::numeric`
+    await cost(price)
+    await attach()
+    const range = '0.50 to 999999.99 USD'
+    expect(await open()).toMatchObject({
+      refused: 'StateConflict',
+      message: `No payment of ${price.toFixed(2)} USD is collected by stripe, only of ${range}`,
+    })
+    await cost(collected)
+    await open()
+    await work()
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid' })
+    await sound()
+  })
+
+  test('because its next term costs too little lets that go, and is told to the operator once', async () => {
     await attach()
     await open()
     await work()
-    expect(await state()).toMatchObject({ status: 'pending', charge: 'due', failures: 0 })
+    await db.write.run`update strategy set monthly_cost = 0.3`
+    for (const days of [30, 60]) {
+      clock.time = start + days * day
+      await work()
+    }
+    expect(await db.read.rows`select kind, detail from incident`).toEqual([
+      { kind: 'priceNotCollected', detail: { strategyId: ids.strategy, planId: null, amount: 30 } },
+    ])
+    const standing = await db.read.one`select status, base_price as price from subscription`
+    expect(standing).toEqual({ status: 'active', price: 0 })
+    await db.write.run`update strategy set monthly_cost = 60`
+    clock.time = start + 90 * day
+    await work()
+    expect([...standIn.intents.values()].map(({ amount }) => amount)).toEqual([5_000, 6_000])
     await sound()
   })
 

@@ -82,6 +82,14 @@ describe('a paid subscription', () => {
     expect(await violations()).toEqual([])
   })
 
+  test('names no next charge where its next term costs nothing', async () => {
+    await door('/strategies', [{ strategyId, monthlyCost: 0 }])
+    const [before] = await subscribed()
+    expect(before).toMatchObject({ MonthlyCost: 99.99, IsAlive: true, EndDate: at(30) })
+    expect(before).not.toHaveProperty('NextChargeDate')
+    expect(before).not.toHaveProperty('NextBillingPrice')
+  })
+
   test('ends with its term once it is canceled, and is then listed only on request', async () => {
     await platform.db.write.run`update subscription set is_cancel_pending = true`
     const [before] = await subscribed()

@@ -19,6 +19,16 @@ export interface Shares {
 /** What the subscriber pays, in minor units. */
 export const totalOf = ({ base, markup }: Price): bigint => base + markup
 
+/** What a provider collects in one payment, in minor units: of less or more it collects nothing. */
+export interface Collected {
+  readonly least: bigint
+  readonly most: bigint
+}
+
+/** Whether one payment of it is made. */
+export const isCollected = (amount: bigint, { least, most }: Collected): boolean =>
+  amount >= least && amount <= most
+
 /** The owner's share is rounded down, in the favour of none but the platform that carries the payment's cost. */
 export function sharesOf({ base, markup }: Price, ownerPercent: number): Shares {
   const owner = (base * BigInt(ownerPercent)) / 100n

@@ -1,5 +1,8 @@
 /** What a person pays for: plans and strategies. */
+import { type Collected, isCollected } from '../../domain/billing/revenue.ts'
 import { strategyTermDays } from '../../domain/billing/subscription.ts'
+import { dec } from '../../domain/decimal.ts'
+import { collectedBy, findProvider } from '../../storage/billing/charges.ts'
 import {
   type PlanSubscriptionRow,
   pagePlanSubscriptions,
@@ -36,9 +39,10 @@ export const getManagerPlanSubscriptions: Handler<'GetManagerPlanSubscriptions'>
   )
 }
 
-/** The next charge is told only where there will be one. */
-function shownSubscribed(row: SubscribedRow) {
-  const isCharged = !row.isOver && !row.isFree && !row.isCancelPending && !row.isLastTerm
+/** The next charge is told only where there will be one: the next term follows, and costs what is collected. */
+const shownSubscribed = (limits: Collected) => (row: SubscribedRow) => {
+  const cents = BigInt(dec(row.nextPrice).times(100).toFixed(0))
+  const isCharged = !row.isOver && !row.isCancelPending && !row.isLastTerm && isCollected(cents, limits)
   const billing = isCharged && {
     NextChargeDate: row.endsAt,
     NextBillingPrice: row.nextPrice,
@@ -65,7 +69,9 @@ function shownSubscribed(row: SubscribedRow) {
 }
 
 /** Strategies that a person subscribes to. */
-export const getSubscribedStrategies: Handler<'GetSubscribedStrategies'> = (ctx, params) =>
-  paged(ctx, 'GetSubscribedStrategies', params, shownSubscribed, (request) =>
+export const getSubscribedStrategies: Handler<'GetSubscribedStrategies'> = async (ctx, params) => {
+  const shown = shownSubscribed(collectedBy[await findProvider(ctx.sql)])
+  return paged(ctx, 'GetSubscribedStrategies', params, shown, (request) =>
     pageSubscribed(ctx.sql, { personId: params.PersonId, activeOnly: params.ActiveOnly }, request),
   )
+}

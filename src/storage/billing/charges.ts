@@ -3,15 +3,18 @@
  * first, and a claim that outlives its holder is taken over with the same attempt, so that the provider hears the
  * same key again.
  */
-import type { Price } from '../../domain/billing/revenue.ts'
+import type { Collected, Price } from '../../domain/billing/revenue.ts'
 import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
 export type ProviderName = 'simulated' | 'stripe'
 
-/** In cents. Less than that Stripe collects from nobody, however often it is asked. */
-export const leastCharge: Readonly<Record<ProviderName, bigint>> = { simulated: 1n, stripe: 50n }
+/** In cents. What is less or more Stripe collects from nobody, and no ledger adds up, however often it is asked. */
+export const collectedBy: Readonly<Record<ProviderName, Collected>> = {
+  simulated: { least: 1n, most: 10n ** 15n },
+  stripe: { least: 50n, most: 99_999_999n },
+}
 
 export interface NewCharge {
   subscriptionId: number

@@ -9,6 +9,7 @@ import {
   mayBeSettled,
   settleChain,
 } from '../../domain/billing/performance-fee.ts'
+import { type Collected, isCollected } from '../../domain/billing/revenue.ts'
 import { cents, type Decimal, dec, one, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -18,9 +19,7 @@ import { type Fragment, fragment, type Sql, type Transaction } from '../database
 import { instant } from '../database/wire.ts'
 import { loadRateTable } from '../market/quotes.ts'
 import { insertIncidents, type NewIncident } from '../work/incidents.ts'
-
-/** In minor units: what the ledger can add up many times. More is no gain but a broken price. */
-const largestCharge = dec('1e15')
+import { collectedBy } from './charges.ts'
 
 /** What one statement reads: it has its time, and accounts have traded for years. */
 const termsAtOnce = 100
@@ -53,7 +52,10 @@ interface SetupRow {
 }
 
 type LastSettlement = Readonly<
-  { settledAt: Instant } & Record<'capital' | 'gain' | 'carried' | 'units' | 'price' | 'mark' | 'fees', string>
+  { settledAt: Instant } & Record<
+    'capital' | 'gain' | 'carried' | 'units' | 'price' | 'mark' | 'fees',
+    string
+  >
 >
 
 /**
@@ -166,24 +168,25 @@ interface Settled {
 
 /**
  * Settles the fees of ending terms and answers what is to be charged for each subscription, in minor units. What comes to
- * less than `least` nobody collects: it is left for the next term, or passes free where that has another percentage.
+ * less than is `collected` is left for the next term, or passes free where that has another percentage; so is what comes
+ * to more, which is told to the operator: it may be a broken price.
  */
 export async function settleFees(
   tx: Transaction,
   terms: readonly FeeTerm[],
-  least = 1n,
+  collected = collectedBy.simulated,
 ): Promise<Map<number, bigint>> {
   const totals = new Map<number, bigint>()
   for (let from = 0; from < terms.length; from += termsAtOnce) {
     const some = terms.slice(from, from + termsAtOnce)
     const rows = await listSetups(tx, some)
-    const settled = await settle(tx, some, rows, least)
+    const settled = await settle(tx, some, rows, collected)
     for (const [id, total] of settled.totals) totals.set(id, total)
     const next = new Map(some.map(({ id, nextPercent }) => [id, nextPercent]))
     const passing = rows.filter(
       (row) => settled.left.has(chainOf(row)) && next.get(row.subscriptionId) !== row.percent,
     )
-    await settle(tx, some, passing.map(free), 1n)
+    await settle(tx, some, passing.map(free), collected)
   }
   return totals
 }
@@ -195,7 +198,7 @@ export async function settleFees(
 export async function passGains(sql: Sql, subscriptionId: number, at: Instant): Promise<void> {
   const terms = [{ id: subscriptionId, endsAt: at }]
   const rows = await listSetups(sql, terms)
-  await settle(sql, terms, rows.map(free), 1n)
+  await settle(sql, terms, rows.map(free), collectedBy.simulated)
 }
 
 const free = (row: SetupRow): SetupRow => ({ ...row, percent: 0 })
@@ -211,9 +214,10 @@ async function settle(
   sql: Sql,
   terms: readonly FeeTerm[],
   rows: readonly SetupRow[],
-  least: bigint,
+  limits: Collected,
 ): Promise<Settlements> {
-  const chains = dueChains(rows, endsOf(terms))
+  const ends = endsOf(terms)
+  const chains = dueChains(rows, ends)
   if (chains.length === 0) return { totals: new Map(), left: new Set() }
   const worths = await worthOfSetups(sql, chains.flat())
   const rates = await loadRateTable(
@@ -230,7 +234,7 @@ async function settle(
     startedEquity: dec(row.startedEquity),
   })
   const settled: Settled[] = []
-  const surplus: SetupRow[] = []
+  const surplus: Settled[] = []
   for (const chain of chains) {
     const [{ currency, chargedCurrency, percent }] = chain as [SetupRow]
     const fx = currency === chargedCurrency || percent === 0 ? one : rates.get(chargedCurrency)?.get(currency)
@@ -245,24 +249,27 @@ async function settle(
       }),
     )
     // Left unsettled it is asked for by the next term, when the price that made it may be another.
-    const tooLarge = ofChain.filter(({ charged }) => charged.greaterThan(largestCharge))
-    surplus.push(...tooLarge.map(({ row }) => row))
+    const tooLarge = ofChain.filter(({ charged }) => charged.greaterThan(String(limits.most)))
+    surplus.push(...tooLarge)
     if (tooLarge.length === 0) settled.push(...ofChain)
   }
-  const collected = collectedOf(settled, least)
+  const { collected, small, large } = byTotal(settled, limits)
+  surplus.push(...large.filter(({ charged }) => !charged.isZero()))
   await insertSettlements(sql, terms, collected)
-  await insertIncidents(sql, surplus.map(surplusOf(terms)))
-  const left = settled.filter((one) => !collected.includes(one)).map(({ row }) => chainOf(row))
-  return { totals: totalsOf(collected), left: new Set(left) }
+  await insertIncidents(sql, surplus.map(surplusOf(ends)))
+  return { totals: totalsOf(collected), left: new Set(small.map(({ row }) => chainOf(row))) }
 }
 
-/** What comes to nothing, or to enough, for its subscription. */
-function collectedOf(settled: readonly Settled[], least: bigint): Settled[] {
+/** What comes to nothing for its subscription, or to what is collected; to less than that; to more. */
+function byTotal(settled: readonly Settled[], limits: Collected) {
   const totals = totalsOf(settled)
-  return settled.filter(({ row }) => {
-    const total = totals.get(row.subscriptionId) ?? 0n
-    return total === 0n || total >= least
-  })
+  const totalOf = ({ row }: Settled): bigint => totals.get(row.subscriptionId) ?? 0n
+  const isPlain = (one: Settled): boolean => totalOf(one) === 0n || isCollected(totalOf(one), limits)
+  return {
+    collected: settled.filter(isPlain),
+    small: settled.filter((one) => !isPlain(one) && totalOf(one) < limits.least),
+    large: settled.filter((one) => totalOf(one) > limits.most),
+  }
 }
 
 /** By subscription. */
@@ -274,11 +281,12 @@ function totalsOf(settled: readonly Settled[]): Map<number, bigint> {
 }
 
 const surplusOf =
-  (terms: readonly FeeTerm[]) =>
-  ({ setupId, subscriptionId }: SetupRow): NewIncident => {
-    const occurredAt = terms.find(({ id }) => id === subscriptionId)?.endsAt ?? 0
+  (ends: ReadonlyMap<number, Instant>) =>
+  ({ row: { setupId, subscriptionId }, charged }: Settled): NewIncident => {
+    const occurredAt = ends.get(subscriptionId) ?? 0
     const key = `fee too large of setup ${setupId} at ${occurredAt}`
-    return { key, kind: 'feeTooLarge', detail: { setupId, subscriptionId }, occurredAt }
+    const detail = { setupId, subscriptionId, amount: charged.div(100).toFixed(2) }
+    return { key, kind: 'feeTooLarge', detail, occurredAt }
   }
 
 async function insertSettlements(

@@ -56,7 +56,6 @@ export interface SubscribedRow {
   /** Of the present term, or when it ended; null for a simulated one that goes on. */
   endsAt: number | null
   cost: string
-  isFree: boolean
   isCancelPending: boolean
   isOver: boolean
   /** The next term is not begun: the subscription is suspended, or its strategy has ended. */
@@ -80,7 +79,6 @@ export const pageSubscribed = (
       subscription.status = 'active' as "isAlive", subscription.started_at as "startedAt",
       coalesce(subscription.ended_at, subscription.term_ends_at) as "endsAt",
       ${money(fragment`subscription.base_price + subscription.markup`)} as cost,
-      subscription.kind = 'simulated' or strategy.owner_person_id = subscription.person_id as "isFree",
       subscription.is_cancel_pending as "isCancelPending", subscription.ended_at is not null as "isOver",
       subscription.status = 'suspended' or not strategy.is_alive as "isLastTerm",
       ${money(fragment`next.base + next.markup`)} as "nextPrice",

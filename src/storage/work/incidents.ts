@@ -35,6 +35,7 @@ export const incidentKinds = [
   'paymentDisputed',
   'paymentRefunded',
   'PositionMismatch',
+  'priceNotCollected',
   'SplitMissed',
   'UnknownOrder',
 ] as const

@@ -25,15 +25,16 @@ async function listed(life: MoneyLife, path: string, params: object, who: number
   return resultsOf(await call(life.platform.url, `${path}?${query}`, { key: life.keys.get(who) }))
 }
 
-const isFree = ({ kind, person, strategy }: Subscription): boolean =>
-  kind === 'simulated' || strategy?.owner === person.id
-
 function shownSubscribed(life: MoneyLife, of: Subscription): Row {
   const { strategy, to, endedAt } = of
   const end = endedAt ?? to
   const price = life.model.priceOf(of)
   const isCharged =
-    endedAt === undefined && !isFree(of) && !of.isCanceled && of.status === 'active' && strategy?.isAlive
+    endedAt === undefined &&
+    price.base + price.markup > 0 &&
+    !of.isCanceled &&
+    of.status === 'active' &&
+    strategy?.isAlive
   return {
     PersonId: of.person.id,
     StrategyId: strategy?.id,
