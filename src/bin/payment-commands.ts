@@ -26,12 +26,12 @@ export function addPaymentCommands(payments: Command): void {
         say(options, { person: options.person, method }, `Person ${options.person} pays with ${method}.`)
       }),
     )
-  tool(payments, 'retry <subscription>', 'ask once more for what was given up').action(
+  tool(payments, 'retry <subscription>', 'ask once more, now, for what was declined').action(
     (subscription: string, output: Output) =>
       withPlatform(async (db) => {
         await db.transaction(async (tx) => {
           if (!(await retryCharges(tx, readId(subscription), Date.now())))
-            throw new ConfigError(`subscription ${subscription} owes nothing that was given up`)
+            throw new ConfigError(`subscription ${subscription} owes nothing that was declined`)
           await noteCommand(tx, `subscription ${subscription}`)
         })
         say(output, { subscription: Number(subscription) }, 'It is asked for again.')

@@ -216,6 +216,21 @@ describe('payments that fail', () => {
     expect(await violations()).toEqual([])
   })
 
+  test('once are asked for before the next try when the operator says so', async () => {
+    await subscribe(customer)
+    await decline(customer, 'card expired')
+    await passTo(34)
+    expect(await subscribed()).toMatchObject([{ BillingFailureCount: 3 }])
+    await decline(customer, null)
+    const [{ Id } = {}] = await subscribed()
+    const retry = () => retryCharges(platform.db.write, Number(Id), Date.parse(at(35)))
+    expect(await retry()).toBe(true)
+    await passTo(35)
+    expect(await subscribed()).toMatchObject([{ IsAlive: true, BillingFailureCount: 0, EndDate: at(60) }])
+    expect(await retry()).toBe(false)
+    expect(await violations()).toEqual([])
+  })
+
   test('once are forgotten when the next try pays', async () => {
     await subscribe(customer)
     await decline(customer, 'card expired')

@@ -1,5 +1,6 @@
 /** Fees on what followers gain: what is charged, when, once, and who earns it. */
 import { beforeEach, describe, expect, test } from 'vitest'
+import { retryCharges } from '../../src/storage/billing/charges.ts'
 import { setSwitch } from '../../src/storage/work/switches.ts'
 import { testPlatform } from '../support/platform.ts'
 import { gainsOf } from './support/gains.ts'
@@ -132,6 +133,15 @@ describe('the fee on gains', () => {
     expect(await charges('performance')).toMatchObject([{ amount: 40_000, status: 'failed' }])
     const standing = await db.read.rows`select status, billing_failures as failures from subscription`
     expect(standing).toEqual([{ status: 'ended', failures: 5 }])
+    // It is owed all the same: who can pay at last is asked once more.
+    await door('/payment-methods', [{ personId: customer.personId }])
+    const { id } = await db.read.one<{ id: number }>`select id from subscription`
+    expect(await retryCharges(db.write, id, Date.parse(at(61)))).toBe(true)
+    await passTo(61)
+    expect(await charges('performance')).toMatchObject([{ amount: 40_000, status: 'paid' }])
+    expect(await db.read.rows`select status from subscription`).toEqual([{ status: 'ended' }])
+    expect(await db.read.rows`select kind from incident`).toEqual([])
+    await audit()
   })
 
   test('of an earlier term that is still to be tried again is asked for after the last one too', async () => {

@@ -76,7 +76,7 @@ test('what is retried while its subscription ends is not asked for any more', as
     with suspended as (update subscription set status = 'suspended' returning id)
     insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
       provider, status, attempts, failed_at)
-    select id, 'performance', to_timestamp(0), to_timestamp(1), 100, 0, 'USD', 'simulated', 'failed', 5, to_timestamp(1)
+    select id, 'term', to_timestamp(0), to_timestamp(1), 100, 0, 'USD', 'simulated', 'failed', 5, to_timestamp(1)
     from suspended`
   const { id } = await db.read.one<{ id: number }>`select id from subscription`
   clock.time = turned

@@ -137,14 +137,16 @@ export const findProvider = async (sql: Sql): Promise<ProviderName> =>
   )?.name ?? 'simulated'
 
 /**
- * Asks once more, now, for what a live subscription owes and was given up. Answers whether there was such a charge. The
- * subscription is locked: one that is just ending ends with what it owes.
+ * Asks once more, now, for what a subscription owes and was declined, given up or not; after its end for fees alone.
+ * Answers whether there was such a charge. The subscription is locked: one that is just ending ends with what it owes.
  */
 export const retryCharges = async (sql: Sql, subscriptionId: number, at: number): Promise<boolean> =>
   (await sql.run`
-    with live as materialized (
-      select id from subscription where id = ${subscriptionId}::bigint and ended_at is null for no key update
+    with owing as materialized (
+      select id, ended_at is not null as is_over from subscription where id = ${subscriptionId}::bigint for no key update
     )
     update charge set status = 'due', next_try_at = ${instant(at)}::timestamptz
-    from live where live.id = charge.subscription_id and charge.status = 'failed' and charge.purpose <> 'upgrade'`) >
-  0
+    from owing where owing.id = charge.subscription_id and charge.purpose <> 'upgrade'
+      and (charge.purpose = 'performance' or not owing.is_over)
+      and (charge.status = 'failed' or charge.status = 'due' and charge.failed_at is not null
+        and charge.claimed_until is null and charge.next_try_at > ${instant(at)}::timestamptz)`) > 0

@@ -269,7 +269,7 @@ export class MoneyLife extends MoneyTown {
 
   private async retry(pick: number): Promise<string> {
     const owing = this.model.subscriptions.filter((of) =>
-      this.model.charges.some((one) => one.of === of && one.status === 'failed'),
+      this.model.charges.some((one) => one.of === of && one.status !== 'paid'),
     )
     if (owing.length === 0) return 'nothing'
     const of = pickOf(pick, owing)

@@ -221,10 +221,15 @@ export class MoneyModel {
     return present !== undefined
   }
 
-  /** Asks once more for what was given up. */
+  /** Asks once more, now, for what was declined: after the end for fees alone. */
   retry(of: Subscription, now: number): boolean {
-    const given = this.charges.filter((one) => one.of === of && one.status === 'failed')
-    if (of.endedAt !== undefined || given.length === 0) return false
+    const given = this.charges.filter(
+      (one) =>
+        one.of === of &&
+        (one.status === 'failed' || (one.tryAt ?? now) > now) &&
+        (of.endedAt === undefined || one.purpose === 'performance'),
+    )
+    if (given.length === 0) return false
     for (const one of given) Object.assign(one, { status: 'due', tryAt: now })
     return true
   }
