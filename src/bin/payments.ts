@@ -4,7 +4,7 @@ import type { PaymentProvider } from '../execution/payments/provider.ts'
 import { attachMethod, connectStripe, readStripeEvent, stripeProvider } from '../execution/payments/stripe.ts'
 import type { TakeWebhook } from '../http/webhooks.ts'
 import { notePaymentTakenBack, takePaymentEvent } from '../storage/billing/payment-events.ts'
-import { savePaymentMethod } from '../storage/billing/payment-methods.ts'
+import { findPayer, savePaymentMethod } from '../storage/billing/payment-methods.ts'
 import type { Database } from '../storage/database/database.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, type StripeConfig } from './config.ts'
@@ -47,10 +47,12 @@ export async function attachStripeMethod(
   db: Database,
   { personId, method }: { personId: number; method: string },
 ): Promise<void> {
+  const payer = await findPayer(db.read, personId, 'stripe')
+  if (!payer) throw new ConfigError(`there is no living person ${personId}`)
   if (!config.stripe) throw new ConfigError('STRIPE_SECRET_KEY is not set')
   const stripe = await connect(config.stripe)
   const environment = environments(config).orders
-  const customerRef = await attachMethod(stripe, { environment, personId, method })
+  const customerRef = await attachMethod(stripe, { environment, personId, method, ...payer })
   const at = systemClock.now()
   await savePaymentMethod(db.write, { personId, provider: 'stripe', customerRef, methodRef: method, at })
 }

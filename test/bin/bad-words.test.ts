@@ -52,6 +52,8 @@ test.each<[string, string]>([
   ['audit log --limit=-1', '--limit is a whole number from 1 to 2147483647'],
   ['replay file.csv --speed abc', '--speed is a number, 0 or more'],
   ['payments attach pm_1 --person abc', 'abc is no id'],
+  ['payments attach pm_1 --person 999999', 'there is no living person 999999'],
+  ['payments retry 999999', 'subscription 999999 owes nothing that was declined'],
   [`${account} U1 --broker abc`, 'abc is no id'],
   [`${account} U1 --broker 999`, 'there is no broker 999'],
   ['people delete abc', 'abc is no id'],

@@ -11,7 +11,7 @@ import {
 import { subscribe } from '../../src/operations/subscribe.ts'
 import { choosePlan } from '../../src/operations/subscribe-plan.ts'
 import { notePaymentTakenBack, takePaymentEvent } from '../../src/storage/billing/payment-events.ts'
-import { savePaymentMethod } from '../../src/storage/billing/payment-methods.ts'
+import { findPayer, savePaymentMethod } from '../../src/storage/billing/payment-methods.ts'
 import { savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
 import { auditViolations } from '../../src/storage/operating/audit.ts'
 import { emptyPlatform, insertPersons } from '../../src/storage/operating/provision.ts'
@@ -71,7 +71,14 @@ export async function makeStripeScene() {
     }
   }
   async function attach(method = 'pm_card'): Promise<void> {
-    const customerRef = await attachMethod(stripe, { environment, personId: ids.person, method })
+    const payer = await findPayer(db.read, ids.person, 'stripe')
+    const known = payer?.customerRef ?? null
+    const customerRef = await attachMethod(stripe, {
+      environment,
+      personId: ids.person,
+      method,
+      customerRef: known,
+    })
     const saved = { provider: 'stripe', customerRef, methodRef: method } as const
     await savePaymentMethod(db.write, { personId: ids.person, at: clock.time, ...saved })
   }

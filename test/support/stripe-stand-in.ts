@@ -18,6 +18,12 @@ interface Intent {
   last_payment_error: { code: string; decline_code: string } | null
 }
 
+interface Customer {
+  readonly id: string
+  readonly object: 'customer'
+  deleted?: true
+}
+
 interface Said {
   readonly status: number
   readonly body: object
@@ -25,6 +31,8 @@ interface Said {
 
 export interface StripeStandIn {
   readonly url: string
+  /** Who was deleted is still told of, and nothing is done with him any more. */
+  readonly customers: Map<string, Customer>
   /** Every intent that was ever made. */
   readonly intents: Map<string, Intent>
   /** What happens to the next intents, one by one. */
@@ -55,7 +63,8 @@ function refusalOf(form: URLSearchParams): object | undefined {
 
 export async function startStripeStandIn(): Promise<StripeStandIn> {
   const intents = new Map<string, Intent>()
-  const customers = new Map<string, object>()
+  const customers = new Map<string, Customer>()
+  const holders = new Map<string, string>()
   const answered = new Map<string, { request: string; said: Said }>()
   const script: StripeStandIn['script'] = []
   const heard: string[] = []
@@ -75,6 +84,25 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
     }
   }
 
+  const isCustomer = (id: string): boolean => customers.has(id) && !customers.get(id)?.deleted
+  const noCustomer: Said = {
+    status: 400,
+    body: {
+      error: { type: 'invalid_request_error', code: 'resource_missing', message: 'No such customer' },
+    },
+  }
+
+  /** A method is of one customer, for ever. */
+  const attach = (method: string, customer: string): Said => {
+    if (!isCustomer(customer)) return noCustomer
+    const holder = holders.get(method) ?? customer
+    holders.set(method, holder)
+    const message = 'The payment method you provided has already been attached to a customer.'
+    return holder === customer
+      ? { status: 200, body: { id: method, object: 'payment_method', customer } }
+      : { status: 400, body: { error: { type: 'invalid_request_error', message } } }
+  }
+
   const pay = (form: URLSearchParams, mood: string | undefined): Said => {
     const metadata = Object.fromEntries(
       [...form].flatMap(([name, value]) => {
@@ -83,10 +111,7 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
       }),
     )
     const customer = form.get('customer') ?? ''
-    if (!customers.has(customer)) {
-      const error = { type: 'invalid_request_error', code: 'resource_missing', message: 'No such customer' }
-      return { status: 400, body: { error } }
-    }
+    if (!isCustomer(customer)) return noCustomer
     const refusal = refusalOf(form)
     if (refusal) return { status: 400, body: { error: { type: 'invalid_request_error', ...refusal } } }
     const intent: Intent = {
@@ -123,15 +148,17 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
 
   const decide = (method: string, path: string, form: URLSearchParams, mood: string | undefined): Said => {
     if (method === 'POST' && path === '/v1/customers') {
-      const customer = { id: nextId('cus'), object: 'customer' }
+      const customer: Customer = { id: nextId('cus'), object: 'customer' }
       customers.set(customer.id, customer)
       return { status: 200, body: customer }
     }
     if (method === 'POST' && /^\/v1\/payment_methods\/\w+\/attach$/.test(path))
-      return { status: 200, body: { id: path.split('/')[3], object: 'payment_method' } }
+      return attach(path.split('/')[3] ?? '', form.get('customer') ?? '')
     if (method === 'POST' && path === '/v1/payment_intents') return pay(form, mood)
     const { pathname, searchParams } = new URL(path, 'http://stripe')
     if (pathname === '/v1/payment_intents/search') return search(searchParams.get('query') ?? '')
+    const customer = customers.get(pathname.split('/')[3] ?? '')
+    if (customer && pathname.startsWith('/v1/customers/')) return { status: 200, body: customer }
     const intent = intents.get(path.split('/')[3] ?? '')
     return intent
       ? { status: 200, body: intent }
@@ -173,11 +200,12 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    customers,
     intents,
     script,
     heard,
     forget: () => {
-      for (const memory of [intents, customers, answered]) memory.clear()
+      for (const memory of [intents, customers, holders, answered]) memory.clear()
       heard.length = 0
       script.length = 0
     },

@@ -164,18 +164,49 @@ function declineIn(error: unknown): { reason: string; paymentRef: string | null 
   return { reason: decline_code ?? code ?? 'declined', paymentRef: payment_intent?.id ?? null }
 }
 
-/** Makes a person a customer who pays with a method; answers the customer. Asked again it makes no second one. */
-export async function attachMethod(
-  stripe: Stripe,
-  { environment, personId, method }: { environment: string; personId: number; method: string },
-): Promise<string> {
-  const customer = await stripe.customers.create(
-    { metadata: { environment, person: String(personId) } },
-    { idempotencyKey: `${environment}-customer-${personId}` },
-  )
-  await stripe.paymentMethods.attach(method, { customer: customer.id })
-  return customer.id
+interface Attaching {
+  readonly environment: string
+  readonly personId: number
+  readonly method: string
+  /** As who the person has paid so far; null when as nobody. */
+  readonly customerRef: string | null
 }
+
+/**
+ * Lets a person pay with a method, as the customer that he is: a method of his could be given to no other. Answers the
+ * customer, a new one where there is none or he was deleted at Stripe's. Asked again it makes no second one. Throws what
+ * Stripe says against it, in words: its own error brings the whole call along.
+ */
+export async function attachMethod(stripe: Stripe, wanted: Attaching): Promise<string> {
+  try {
+    return await attach(stripe, wanted)
+  } catch (error) {
+    const { type, message } = error as Partial<Stripe.errors.StripeError>
+    throw type?.startsWith('Stripe') ? new Error(`Stripe did not take ${wanted.method}: ${message}`) : error
+  }
+}
+
+async function attach(
+  stripe: Stripe,
+  { environment, personId, method, customerRef }: Attaching,
+): Promise<string> {
+  const isThere = customerRef !== null && (await isCustomer(stripe, customerRef))
+  // Asked under the key of the one that was deleted, Stripe would answer that one for a day.
+  const key = `${environment}-customer-${personId}${customerRef === null ? '' : `-after-${customerRef}`}`
+  const metadata = { environment, person: String(personId) }
+  const id = isThere ? customerRef : (await stripe.customers.create({ metadata }, { idempotencyKey: key })).id
+  await stripe.paymentMethods.attach(method, { customer: id })
+  return id
+}
+
+const isCustomer = (stripe: Stripe, customerRef: string): Promise<boolean> =>
+  stripe.customers.retrieve(customerRef).then(
+    ({ deleted }) => !deleted,
+    (error: Partial<Stripe.errors.StripeError>) => {
+      if (error.code !== 'resource_missing') throw error
+      return false
+    },
+  )
 
 const tellingKinds: Readonly<Record<string, NewPaymentEvent['kind']>> = {
   'payment_intent.succeeded': 'paid',

@@ -12,6 +12,17 @@ export interface PaymentMethod {
   readonly at: number
 }
 
+/** As who a living person has paid with a provider, null when as nobody; undefined where no such person lives. */
+export const findPayer = (
+  sql: Sql,
+  personId: number,
+  provider: ProviderName,
+): Promise<{ customerRef: string | null } | undefined> =>
+  sql.maybe<{ customerRef: string | null }>`
+    select m.customer_ref as "customerRef"
+    from person left join payment_method m on m.person_id = person.id and m.provider = ${provider}
+    where person.id = ${personId}::bigint and person.is_alive`
+
 /** The person pays this way from now on. */
 export async function savePaymentMethod(sql: Sql, method: PaymentMethod): Promise<void> {
   await sql.run`
