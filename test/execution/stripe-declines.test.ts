@@ -138,6 +138,18 @@ describe('a payment that Stripe refuses to make', () => {
 
 describe('what is told of a payment', () => {
   test.each([
+    ['charge.refunded', { amount_refunded: 1200 }, 1200],
+    ['charge.dispute.created', { amount: 700 }, 700],
+  ])('as %s in part says how much', async (type, part, amount) => {
+    await attach()
+    await open()
+    await work()
+    const [made] = standIn.intents.values()
+    await tell(type, 'evt_part', { id: 'du_1', payment_intent: made?.id, ...part })
+    expect(await db.read.rows`select detail -> 'amount' as amount from incident`).toEqual([{ amount }])
+  })
+
+  test.each([
     ['and then as paid', ['payment_intent.payment_failed', 'payment_intent.succeeded']],
     ['after it was paid', ['payment_intent.succeeded', 'payment_intent.payment_failed']],
   ])('as declined %s, in one turn, is not asked for again', async (_name, types) => {

@@ -249,11 +249,13 @@ export function readStripeEvent(
   const named = { provider: 'stripe', eventRef: event.id } as const
   const after = takingBack[event.type]
   if (after !== undefined) {
-    const { payment_intent: paid, metadata } = event.data.object as Stripe.Charge | Stripe.Dispute
+    const object = event.data.object as Stripe.Charge | Stripe.Dispute
+    const { payment_intent: paid, metadata } = object
+    const amount = 'amount_refunded' in object ? object.amount_refunded : object.amount
     const paymentRef = typeof paid === 'string' ? paid : paid?.id
     // A charge has the metadata of its intent, a dispute has none of ours.
     const payer = attemptIn(metadata, environment)
-    return paymentRef === undefined ? undefined : { ...named, kind: after, paymentRef, payer }
+    return paymentRef === undefined ? undefined : { ...named, kind: after, paymentRef, amount, payer }
   }
   const kind = tellingKinds[event.type]
   if (kind === undefined) return undefined

@@ -32,6 +32,8 @@ export interface PaymentTakenBack {
   readonly eventRef: string
   readonly kind: 'paymentRefunded' | 'paymentDisputed'
   readonly paymentRef: string
+  /** In minor units: of several refunds all together. */
+  readonly amount: number
   /** What was paid, where the provider says so: it may tell of this before it tells that it was. */
   readonly payer: Pick<NewPaymentEvent, 'chargeId' | 'periodStartedAt'> | null
 }
@@ -72,7 +74,7 @@ export const notePaymentTakenBack = (sql: Sql, event: PaymentTakenBack, at: numb
   sql.run`
     insert into incident (incident_key, kind, detail, occurred_at)
     select ${`${event.kind} ${event.provider} ${event.eventRef}`}, ${event.kind}, jsonb_build_object('chargeId',
-      charge.id, 'paymentRef', ${event.paymentRef}::text), ${instant(at)}::timestamptz
+      charge.id, 'paymentRef', ${event.paymentRef}::text, 'amount', ${event.amount}::bigint), ${instant(at)}::timestamptz
     from charge where charge.provider = ${event.provider} and (charge.payment_ref = ${event.paymentRef}
       or charge.payment_ref is null and ${isNamed(event.payer)})
     on conflict (incident_key) do nothing`
