@@ -289,18 +289,17 @@ describe('the fee on gains', () => {
 
   test('is not asked for where it is more than is collected, which is told to the operator', async () => {
     await follow(customer, 'U1')
+    await follow(customer, 'U2')
     await setSwitch(db.write, 'paymentProvider', 'stripe', Date.parse(at(0)))
     await trade('1', 100)
-    await quote(50_100)
+    await quote(25_100)
     await passTo(30)
     expect(await charges('performance')).toEqual([])
-    const amount = '1000000.00'
-    expect(await db.read.rows`select kind, detail ->> 'amount' as amount from incident`).toEqual([
-      { kind: 'feeTooLarge', amount },
-    ])
-    await quote(50_099)
+    const told = { kind: 'feeTooLarge', amount: '500000.00' }
+    expect(await db.read.rows`select kind, detail ->> 'amount' as amount from incident`).toEqual([told, told])
+    await quote(25_099)
     await passTo(63)
-    expect(await charges('performance')).toMatchObject([{ amount: 99_998_000 }])
+    expect(await charges('performance')).toMatchObject([{ amount: 99_996_000 }])
     await audit()
   })
 
