@@ -54,9 +54,21 @@ describe('a payment that Stripe refuses to make', () => {
     await attach(detachedMethod)
     await open()
     await work()
-    const reason = 'invalid request'
+    const reason = 'payment method detached'
     expect(await state()).toMatchObject({ status: 'ended', charge: 'failed', attempts: 1, reason })
     expect(standIn.intents.size).toBe(0)
+    await sound()
+  })
+
+  test('because our account may collect nothing now is nobody’s failure: it stays due', async () => {
+    await attach()
+    await open()
+    standIn.script.push('bar')
+    await work()
+    expect(await state()).toMatchObject({ status: 'pending', charge: 'due', failures: 0 })
+    await db.write.run`update charge set claimed_until = to_timestamp(0)`
+    await work()
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid', failures: 0 })
     await sound()
   })
 

@@ -36,7 +36,7 @@ export interface StripeStandIn {
   /** Every intent that was ever made. */
   readonly intents: Map<string, Intent>
   /** What happens to the next intents, one by one. */
-  readonly script: ('drop' | 'fail' | 'delay')[]
+  readonly script: ('drop' | 'fail' | 'delay' | 'bar')[]
   /** Requests that arrived, method and path. */
   readonly heard: string[]
   /** Begins anew, knowing nobody. */
@@ -157,6 +157,11 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
     if (method === 'POST' && path === '/v1/payment_intents') return pay(form, mood)
     const { pathname, searchParams } = new URL(path, 'http://stripe')
     if (pathname === '/v1/payment_intents/search') return search(searchParams.get('query') ?? '')
+    if (pathname.startsWith('/v1/payment_methods/')) {
+      const id = pathname.split('/')[3] ?? ''
+      const holder = id === detachedMethod ? null : (holders.get(id) ?? null)
+      return { status: 200, body: { id, object: 'payment_method', customer: holder } }
+    }
     const customer = customers.get(pathname.split('/')[3] ?? '')
     if (customer && pathname.startsWith('/v1/customers/')) return { status: 200, body: customer }
     const intent = intents.get(path.split('/')[3] ?? '')
@@ -178,6 +183,10 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
         message: 'Keys for idempotent requests can only be used once',
       }
       return { status: 400, body: { error } }
+    }
+    if (mood === 'bar') {
+      const message = 'Your account cannot currently make live charges.'
+      return { status: 400, body: { error: { type: 'invalid_request_error', message } } }
     }
     if (mood === 'fail') return { status: 500, body: { error: { type: 'api_error', message: 'try again' } } }
     const said = decide(method, url, new URLSearchParams(text), mood)

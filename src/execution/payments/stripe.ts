@@ -68,7 +68,9 @@ async function ask(
       return { ...named, paymentRef: null, outcome: 'declined', reason: endedReason }
     const intent = made
       ? await stripe.paymentIntents.retrieve(made.id)
-      : await create(stripe, environment, { ...charge, customerRef, methodRef }).catch(refusalIn)
+      : await create(stripe, environment, { ...charge, customerRef, methodRef }).catch((error) =>
+          refusalIn(error, () => isMethodOf(stripe, customerRef, methodRef)),
+        )
     if (intent.object === 'refusal') {
       ctx.log.warn({ chargeId: id, attempt, error: intent.error }, 'Stripe has refused to make a payment')
       return { ...named, paymentRef: null, outcome: 'declined', reason: intent.reason }
@@ -141,17 +143,35 @@ function outcomeOf({
   }
 }
 
-/** Codes of what its payer can mend. A detached method has none; an amount or an account of ours is not his fault. */
+/** Codes of what its payer can mend; an amount or an account of ours is not his fault. */
 const ofThePayer = /^(payment_method|customer|resource_missing)/
 
 /**
  * That a payment was not made and never will be, asked like this: its method was detached, its customer is gone. Only of
- * asking: an error of a look-up, which may have no code either, says nothing of the payment.
+ * asking: an error of a look-up, which may have no code either, says nothing of the payment. Nor has a detached method
+ * one, nor an account of ours that may collect nothing now: so the method is looked at.
  */
-function refusalIn(error: unknown) {
+async function refusalIn(error: unknown, isPayable: () => Promise<boolean>) {
   const { type, code } = error as Partial<Stripe.errors.StripeError>
-  if (type !== 'StripeInvalidRequestError' || (code !== undefined && !ofThePayer.test(code))) throw error
-  return { object: 'refusal', reason: code ?? 'invalid request', error } as const
+  if (type !== 'StripeInvalidRequestError') throw error
+  const isOfThePayer = code === undefined ? !(await isPayable()) : ofThePayer.test(code)
+  if (!isOfThePayer) throw error
+  return { object: 'refusal', reason: code ?? 'payment method detached', error } as const
+}
+
+/** Whether a method is the customer's, as Stripe has it. */
+const isMethodOf = (stripe: Stripe, customerRef: string, methodRef: string): Promise<boolean> =>
+  stripe.paymentMethods
+    .retrieve(methodRef)
+    .then(
+      ({ customer }) => (typeof customer === 'string' ? customer : customer?.id) === customerRef,
+      notMissing,
+    )
+
+/** False of what Stripe does not know; any other error says nothing. */
+function notMissing(error: Partial<Stripe.errors.StripeError>): false {
+  if (error.code !== 'resource_missing') throw error
+  return false
 }
 
 /** A decline among the errors: of the card, or of a payment that Stripe does not know any more. */
@@ -200,13 +220,7 @@ async function attach(
 }
 
 const isCustomer = (stripe: Stripe, customerRef: string): Promise<boolean> =>
-  stripe.customers.retrieve(customerRef).then(
-    ({ deleted }) => !deleted,
-    (error: Partial<Stripe.errors.StripeError>) => {
-      if (error.code !== 'resource_missing') throw error
-      return false
-    },
-  )
+  stripe.customers.retrieve(customerRef).then(({ deleted }) => !deleted, notMissing)
 
 const tellingKinds: Readonly<Record<string, NewPaymentEvent['kind']>> = {
   'payment_intent.succeeded': 'paid',
