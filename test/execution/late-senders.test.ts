@@ -1,6 +1,8 @@
 /** Senders that come too late: another may be at work on their orders before the broker has answered. */
 import { expect, test, vi } from 'vitest'
+import { claimSends } from '../../src/execution/mirror/claims.ts'
 import { sendOrders } from '../../src/execution/mirror/sender.ts'
+import { claimLease, LeaseLost, releaseLease } from '../../src/storage/work/leases.ts'
 import { testDatabase } from '../support/database.ts'
 import { leaveStrategy } from '../support/followers.ts'
 import { readOrders } from './account-world.ts'
@@ -120,4 +122,59 @@ test('begun at the last moment: what the paper broker writes has ended before an
   expect(await accepted(setupIds)).toBe(1)
   expect(limits).toHaveLength(1)
   expect(limits[0]).toBeLessThan(between)
+})
+
+test('claimed by a sender that is gone: left alone while its claim runs, whoever else is sent for', async () => {
+  const { brokerId, setupIds, buy } = await scene(2)
+  await buy()
+  await mirror()
+  const lease = (await claimLease(db.write, `send:${brokerId}`, 'gone', 60_000))!
+  const { claimed } = await claimSends(ctx, lease, brokerId, 1, 0)
+  await releaseLease(db.write, lease)
+  const { broker, placed } = spy()
+  await sendOrders(ctx, 'paper', broker)
+  expect(claimed.map(({ setupId }) => setupId)).toEqual([setupIds[0]])
+  expect(placed).toHaveLength(1)
+  expect(await readOrders(world, setupIds[0]!)).toMatchObject([{ attempts: 1, pendingAction: 'new' }])
+  await expireClaims()
+  await sendOrders(ctx, 'paper', broker)
+  expect(placed).toHaveLength(2)
+  expect(await accepted(setupIds)).toBe(2)
+})
+
+/** Has another take the lease of a broker's sender, as it ran out unnoticed. */
+async function takeLease(brokerId: number): Promise<void> {
+  await db.write.run`update lease set expires_at = clock_timestamp() where name = ${`send:${brokerId}`}`
+  await claimLease(db.write, `send:${brokerId}`, 'next', 60_000)
+}
+
+test('whoever has lost the lease claims nothing', async () => {
+  const { brokerId, setupId, buy } = await scene()
+  await buy()
+  await mirror()
+  const lease = (await claimLease(db.write, `send:${brokerId}`, 'late', 60_000))!
+  await takeLease(brokerId)
+  await expect(claimSends(ctx, lease, brokerId, 10, 0)).rejects.toThrow(LeaseLost)
+  expect(await readOrders(world, setupId)).toMatchObject([{ attempts: 0, pendingAction: 'new' }])
+})
+
+test('nor writes what came of its calls: the next one asks the broker', async () => {
+  const { brokerId, setupIds, setupId, buy } = await scene()
+  await buy()
+  await mirror()
+  const late = spy((calls) => ({
+    place: async (own, id, tickets, until) => {
+      await calls.place(own, id, tickets, until)
+      await takeLease(brokerId)
+      return [{ answer: 'rejected', text: 'said to nobody' }]
+    },
+  }))
+  await expect(sendOrders(ctx, 'paper', late.broker)).rejects.toThrow(LeaseLost)
+  expect(await readOrders(world, setupId)).toMatchObject([{ attempts: 1, pendingAction: 'new' }])
+  await db.write.run`delete from lease where name = ${`send:${brokerId}`}`
+  await expireClaims()
+  await world.drain()
+  expect(late.placed).toHaveLength(1)
+  expect(await accepted(setupIds)).toBe(1)
+  expect(await readOrders(world, setupId)).toMatchObject([{ status: '2', cumQty: 4 }])
 })

@@ -62,3 +62,19 @@ test('nor do as many as one claim takes, and each is sent for once it is free', 
   await sendOrders(ctx, 'paper', broker)
   expect(placed).toHaveLength(accounts)
 })
+
+test('nor does an order of which nobody knows whether it arrived hold back the later ones of its account', async () => {
+  const { buy } = await scene()
+  await buy('4', '50')
+  await mirror()
+  await buy('4', '51')
+  await mirror()
+  const lost = spy((calls) => ({
+    place: (own, brokerId, tickets, until) =>
+      tickets.some(({ limitPx }) => Number(limitPx) === 50)
+        ? Promise.reject(new Error('time-out'))
+        : calls.place(own, brokerId, tickets, until),
+  }))
+  await sendOrders(ctx, 'paper', lost.broker)
+  expect(lost.placed).toHaveLength(2)
+})

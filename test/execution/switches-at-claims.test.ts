@@ -99,6 +99,34 @@ test('what would close more than is held closes what is held', async () => {
   })
 })
 
+test('what may have arrived already is not cut any more', async () => {
+  const { setupId, buy, sell } = await scene()
+  await buy('4')
+  await world.drain()
+  await buy('2')
+  await world.drain()
+  await sell('6')
+  await mirror()
+  let arrive = async (): Promise<unknown> => undefined
+  const late = spy((calls) => ({
+    place: (own, id, tickets, until) => {
+      arrive = () => calls.place(own, id, tickets, until)
+      return Promise.reject(new Error('time-out'))
+    },
+    find: async (...asked) => {
+      await arrive()
+      return calls.find(...asked)
+    },
+  }))
+  await sendOrders(ctx, 'paper', late.broker)
+  await bust((await lastExecution(setupId)).execId)
+  await world.expireClaims()
+  await sendOrders(ctx, 'paper', late.broker)
+  await world.drain()
+  expect(late.placed).toHaveLength(1)
+  expect((await readOrders(world, setupId))[2]).toMatchObject({ status: '2', orderQty: 6, cumQty: 6 })
+})
+
 test('nor does what replaces an order that closes, of which some is executed', async () => {
   const { setupId, strategyId, instrumentId, symbol, buy } = await scene()
   await buy('4')
