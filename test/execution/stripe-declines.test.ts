@@ -1,5 +1,7 @@
 /** Declines that Stripe tells late, twice, beside a payment, or of what is not its own. */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { settleCharges } from '../../src/storage/billing/settlement.ts'
+import { holdLocks, untilWaiting } from '../support/locks.ts'
 import { decliningMethod, detachedMethod } from '../support/stripe-stand-in.ts'
 import { day, makeStripeScene, start } from './stripe-scene.ts'
 
@@ -46,6 +48,21 @@ test('a try that is told as declined twice in one turn has failed once', async (
   await tell('payment_intent.payment_failed', 'evt_2')
   await work()
   expect(await state()).toMatchObject({ status: 'active', charge: 'due', attempts: 2, failures: 2 })
+  await sound()
+})
+
+test('a try that is told as declined while it is booked as paid is not asked for again', async () => {
+  await openUnanswered()
+  const { id: chargeId } = await db.read.one<{ id: number }>`select id from charge`
+  const answer = { chargeId, attempt: 1, at: start, paymentRef: 'pi_1' } as const
+  const letGo = await holdLocks(db, (tx) => settleCharges(tx, [{ outcome: 'paid', ...answer }]))
+  const declining = db.transaction((tx) =>
+    settleCharges(tx, [{ outcome: 'declined', reason: 'declined', ...answer }]),
+  )
+  await untilWaiting(db.read)
+  await letGo()
+  expect(await declining).toBe(0)
+  expect(await state()).toMatchObject({ status: 'active', charge: 'paid', attempts: 1, failures: 0 })
   await sound()
 })
 
