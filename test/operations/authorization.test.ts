@@ -74,6 +74,20 @@ describe('what a caller may not see', () => {
     },
   )
 
+  test('a region is no white-label site and a white-label site no region, whoever is asked about', async () => {
+    const { northAdmin, operator } = people
+    const asked = async (operation: OperationName, params: object) =>
+      Promise.all(
+        [northAdmin, operator].map(
+          async ({ key }) => (await town.ask(operation, params, { key, host: 'Geo' })).status,
+        ),
+      )
+    expect(await asked('SearchProfiles', { WhiteLabelSiteId: town.sites.west })).toEqual([200, 200])
+    expect(await asked('SearchProfiles', { WhiteLabelSiteId: town.sites.north })).toEqual([403, 404])
+    expect(await asked('GetGeoSiteUsers', { GeoSite: 'north' })).toEqual([200, 200])
+    expect(await asked('GetGeoSiteUsers', { GeoSite: 'west' })).toEqual([403, 404])
+  })
+
   test('the rows of a listing are cut to the caller', async () => {
     const seen = async (citizen: CitizenName) => {
       const answer = await town.ask('GetAutotraders', {}, { key: people[citizen].key })
