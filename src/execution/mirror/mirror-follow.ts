@@ -31,6 +31,7 @@ import {
 import { driftGraceSeconds } from '../../storage/mirror/sync-cases.ts'
 import { markFollowers, markSetups } from '../../storage/mirror/sync-due.ts'
 import { closeAgainst } from './auto-sync.ts'
+import { closeCrowdedOut } from './crowded-out.ts'
 
 /** How long a copy may trade on by itself after its signal has filled, in milliseconds. */
 export const driftGrace = driftGraceSeconds * second
@@ -48,6 +49,13 @@ const endings: Partial<Record<OrdStatus, string>> = {
 /** Why copies of the signal are no longer wanted; undefined while they are. */
 export const endingOf = (signal: DueSignal): string | undefined => endings[signal.status]
 
+/** Setups that a signal concerns beside those with a copy of it. */
+interface Concerned {
+  readonly kept: readonly number[]
+  readonly opposed: readonly number[]
+  readonly crowdedOut: readonly number[]
+}
+
 /**
  * Lets the copies of a planned signal follow what became of it. Answers how many moved. AutoSync is told last, also of
  * the `kept` setups: who books reports has locked orders before he marks their setups. `opposed` are those that
@@ -56,12 +64,13 @@ export const endingOf = (signal: DueSignal): string | undefined => endings[signa
 export async function followSignal(
   tx: Transaction,
   signal: DueSignal,
-  { kept, opposed }: { readonly kept: readonly number[]; readonly opposed: readonly number[] },
+  { kept, opposed, crowdedOut }: Concerned,
   now: Instant,
 ): Promise<number> {
   const ending = endingOf(signal)
   const freed = await endExclusions(tx, signal, signal.position, now)
   if (opposed.length > 0) await closeAgainst(tx, opposed, signal.instrumentId, now)
+  await closeCrowdedOut(tx, crowdedOut, signal, now)
   const moved = await moveCopies(tx, signal, ending, now)
   // What ended at once is told by its copies; whatever ends later may leave accounts apart from the strategy.
   const isNews = signal.endedAt !== null && (signal.mirroredAt !== null || ending !== undefined)

@@ -11,7 +11,13 @@ import { isCrowdedOut, planSignal } from '../../domain/mirror/mirror-plan.ts'
 import { isBlockCode } from '../../domain/mirror/skip.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { instant } from '../../storage/database/wire.ts'
-import { type CopyState, insertCopies, insertSkips, type PlannedSlice } from '../../storage/mirror/copies.ts'
+import {
+  type CopyState,
+  insertCopies,
+  insertSkips,
+  lockCrowdedOut,
+  type PlannedSlice,
+} from '../../storage/mirror/copies.ts'
 import { endExclusions, lockOpposed } from '../../storage/mirror/exclusions.ts'
 import {
   type DueSignal,
@@ -72,12 +78,15 @@ const mirrorNext = (
       // Whoever held the strategy has done it meanwhile.
       if (!signal) return 0
       const opposed = await lockOpposed(tx, signal)
+      const crowdedOut = await lockCrowdedOut(tx, signal)
       const slice = signal.mirroredAt === null ? await planSlice(tx, signal, followersAtOnce, now) : undefined
-      if (slice?.hasMore) {
+      // Whom older exits kept from what it has traded is locked by the next round: here orders are locked already.
+      if (slice?.hasMore || slice?.isToClose) {
         await tx.withCommit(() => markSetups(tx, slice.kept, now))
         return slice.rows
       }
-      const followed = await followSignal(tx, signal, { kept: slice?.kept ?? [], opposed }, now)
+      const setups = { kept: slice?.kept ?? [], opposed, crowdedOut }
+      const followed = await followSignal(tx, signal, setups, now)
       await tx.withCommit(() => settleMirroring(tx, signal.id))
       return (slice?.rows ?? 0) + followed + 1
     },
@@ -120,6 +129,10 @@ interface Skipped extends PlannedSlice {
   readonly skips: readonly number[]
 }
 
+/** Whether the signal has ended at once, with fills of its own. */
+const hasTraded = ({ signal, facts }: Pick<Skipped, 'signal' | 'facts'>): boolean =>
+  signal.endedAt !== null && facts.filled.greaterThan(facts.filledBefore)
+
 /**
  * The setups among those that got no copy that AutoSync is to look at, as no report of an order makes them due. Whom a
  * circumstance kept from the signal may be brought in step when it is over; those whose resting exits left no room for
@@ -128,14 +141,13 @@ interface Skipped extends PlannedSlice {
  */
 async function keptSetups(tx: Transaction, skipped: Skipped): Promise<number[]> {
   const { signal, facts, others, slice, plan, skips } = skipped
-  const hasTraded = signal.endedAt !== null && facts.filled.greaterThan(facts.filledBefore)
-  const movesOthers = others.length > 0 && hasTraded
+  const movesOthers = others.length > 0 && hasTraded(skipped)
   const isKept = (row: number): boolean =>
     movesOthers || isBlockCode(codeOf(plan.code[row]!)) || isCrowdedOut(facts, slice.columns, plan, row)
   const kept: number[] = []
   const rest: number[] = []
   for (const row of skips) (isKept(row) ? kept : rest).push(slice.setupIds[row]!)
-  return hasTraded ? [...kept, ...(await listWorking(tx, signal.instrumentId, rest))] : kept
+  return hasTraded(skipped) ? [...kept, ...(await listWorking(tx, signal.instrumentId, rest))] : kept
 }
 
 /** Plans the next followers in one go and notes how far it came; `kept` are the setups that AutoSync looks at then. */
@@ -144,7 +156,7 @@ async function planSlice(
   signal: DueSignal,
   followersAtOnce: number,
   now: number,
-): Promise<{ rows: number; hasMore: boolean; kept: readonly number[] }> {
+): Promise<{ rows: number; hasMore: boolean; isToClose: boolean; kept: readonly number[] }> {
   const facts = factsOf(signal)
   const own = facts.filled.minus(facts.filledBefore).times(directionOf(facts.side))
   const [copies, others] = await Promise.all([
@@ -170,6 +182,8 @@ async function planSlice(
   }
   const kept = await keptSetups(tx, { ...planned, facts, others, skips })
   const hasMore = columns.count === followersAtOnce
+  const isToClose =
+    hasTraded({ signal, facts }) && skips.some((row) => isCrowdedOut(facts, columns, plan, row))
   await Promise.all([
     insertCopies(tx, planned, orders, stateOf(signal, now)),
     insertSkips(tx, planned, skips, instant(now)),
@@ -178,7 +192,7 @@ async function planSlice(
       mirroredAt: hasMore ? null : instant(now),
     }),
   ])
-  return { rows: columns.count, hasMore, kept }
+  return { rows: columns.count, hasMore, isToClose, kept }
 }
 
 /** Signals wait for their copies, or their copies for them. */
