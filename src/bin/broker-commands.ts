@@ -64,8 +64,10 @@ async function setBroker(
     isEnabled: onOrOff('--enabled', enabled),
   })
   await withPlatform(async (db) => {
-    if ((await changeBroker(db.write, id, wanted)) === 0) throw new ConfigError(`there is no broker ${id}`)
-    if (wanted.isEnabled) await markAccounts(db, Date.now(), id)
+    const now = Date.now()
+    if ((await changeBroker(db.write, id, wanted, now)) === 0)
+      throw new ConfigError(`there is no broker ${id}`)
+    if (wanted.isEnabled) await markAccounts(db, now, id)
     say(output, { changed: id }, `Broker ${id} is changed.`)
   })
 }

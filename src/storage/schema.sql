@@ -349,6 +349,7 @@ create table broker (
   is_enabled boolean not null default true,
   needs_authorization boolean not null default false,
   needs_credentials boolean not null default false,
+  changed_at timestamp with time zone,
   constraint broker_pkey PRIMARY KEY (id),
   constraint broker_id_environment_key UNIQUE (id, environment),
   constraint broker_name_key UNIQUE (name),

@@ -108,7 +108,7 @@ async function turnOpenings(life: Life, isOn: boolean): Promise<void> {
 async function turnBroker(life: Life, isOn: boolean): Promise<void> {
   const db = dbOf(life)
   const wish = { needsAuthorization: undefined, needsCredentials: undefined, isEnabled: isOn }
-  await changeBroker(db.write, life.brokerId, wish)
+  await changeBroker(db.write, life.brokerId, wish, nowOf(life))
   life.border.switches.isBrokerOff = !isOn
   if (isOn) await markAccounts(db, nowOf(life), life.brokerId)
 }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Dialect, OperationName } from '../../src/contract/index.ts'
 import { changeStrategy } from '../../src/storage/operating/administration.ts'
+import { changeBroker } from '../../src/storage/operating/provision.ts'
 import { resultsOf, told } from '../support/http.ts'
 import { buildTown, holderAccount, symbolMember, type Town } from './support/town.ts'
 
@@ -267,6 +268,25 @@ test('a permission to open that is used up is news of the settings', async () =>
     200,
     [{ WillSyncToOpenStocksUSA: false, LastSyncStocksUSA: opened, SettingsLastUpdateUTC: opened }],
   ])
+})
+
+test('a broker that the operator switches off and on is news of the settings', async () => {
+  const town = towns.native
+  const [{ BrokerId = 0 } = {}] = resultsOf<{ BrokerId: number }>(
+    await held(town, 'GetAutotradeSettings', own(town)),
+  )
+  for (const [isEnabled, at] of [
+    [false, '2024-03-13T14:10:00Z'],
+    [true, '2024-03-13T14:20:00Z'],
+  ] as const) {
+    const asked = await held(town, 'GetAutotradeSettings', own(town))
+    const since = { 'if-modified-since': asked.headers['last-modified'] as string }
+    expect((await held(town, 'GetAutotradeSettings', own(town), since)).status).toBe(304)
+    const change = { needsAuthorization: undefined, needsCredentials: undefined, isEnabled }
+    await changeBroker(town.platform.db.write, BrokerId, change, Date.parse(at))
+    const later = await held(town, 'GetAutotradeSettings', own(town), since)
+    expect(resultsOf(later)).toMatchObject([{ IsBrokerEnabled: isEnabled, SettingsLastUpdateUTC: at }])
+  }
 })
 
 test('a number that two brokers gave: the caller’s own accounts first, never those of several people', async () => {

@@ -39,8 +39,12 @@ const syncedAt = join(
   ', ',
 )
 
-/** When what is shown of a setup with its account (as `a`) changed last, with its passes and what it leaves alone. */
+/**
+ * When what is shown of a setup with its account (as `a`) changed last, with its passes, what it leaves alone and its
+ * broker.
+ */
 export const settingsChangedAt = fragment`greatest(a.settings_changed_at, setup.changed_at, ${syncedAt}, (
+  select broker.changed_at from broker where broker.id = a.broker_id), (
   select max(greatest(left_alone.excluded_at, left_alone.ended_at)) from setup_exclusion left_alone
   where left_alone.setup_id = setup.id))`
 

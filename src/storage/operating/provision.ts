@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { PartnerKind, Role } from '../../domain/people/access.ts'
+import type { Instant } from '../../domain/time.ts'
 import { ownTables } from '../database/own-tables.ts'
 import { identifier, join, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -206,8 +207,9 @@ export const changeBroker = (
     readonly needsCredentials: boolean | undefined
     readonly isEnabled: boolean | undefined
   },
+  now: Instant,
 ): Promise<number> => sql.run`
   update broker set needs_authorization = coalesce(${wanted.needsAuthorization}::boolean, needs_authorization),
     needs_credentials = coalesce(${wanted.needsCredentials}::boolean, needs_credentials),
-    is_enabled = coalesce(${wanted.isEnabled}::boolean, is_enabled)
+    is_enabled = coalesce(${wanted.isEnabled}::boolean, is_enabled), changed_at = ${instant(now)}::timestamptz
   where id = ${brokerId}::int`

@@ -49,7 +49,7 @@ async function switchBroker(stage: Stage, { account: name, word }: Given): Promi
   const { db } = stage.platform
   const id = await brokerOf(stage, name)
   const wish = { needsAuthorization: undefined, needsCredentials: undefined, isEnabled: isOn(word) }
-  await changeBroker(db.write, id, wish)
+  await changeBroker(db.write, id, wish, stage.now)
   if (isOn(word)) await markAccounts(db, stage.now, id)
   await settle(stage)
 }
