@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { sendOrders } from '../../src/execution/mirror/sender.ts'
 import { testDatabase } from '../support/database.ts'
+import { leaveStrategy } from '../support/followers.ts'
 import { accountViolations, readHeld, readOrders } from './account-world.ts'
 import { makeSenderWorld } from './sender-world.ts'
 import { endSignal, place } from './world.ts'
@@ -202,6 +203,19 @@ test('nothing is sent any more when the broker is disabled while its queue is se
   await enable(brokerId, true)
   await world.drain()
   expect(await accepted(setupIds)).toBe(3)
+})
+
+test('what a stopped setup holds again, as its close was taken back, is closed again', async () => {
+  const { setupId, instrumentId, buy } = await scene()
+  await buy()
+  await world.drain()
+  await leaveStrategy(db, setupId)
+  await world.drain()
+  expect(await readHeld(world, setupId, instrumentId)).toBe(0)
+  await bust((await lastExecution(setupId)).execId)
+  expect(await readHeld(world, setupId, instrumentId)).toBe(4)
+  await world.drain()
+  expect(await readHeld(world, setupId, instrumentId)).toBe(0)
 })
 
 test('no rule of the accounts is broken', async () => {
