@@ -36,7 +36,7 @@ async function toldBefore(name: string, day: string) {
   const since = { 'if-modified-since': before.headers['last-modified'] as string }
   expect((await details(since)).status).toBe(304)
   await door('/clock', { now: `${day}T15:30:30Z` })
-  return () => details(since)
+  return (headers = since) => details(headers)
 }
 
 /** Books a bar, and nothing that follows from it: no figures are computed again meanwhile. */
@@ -63,4 +63,14 @@ test.each([
   const answer = await again()
   expect(answer.status).toBe(200)
   expect(resultsOf<Row>(answer)[0]).toMatchObject({ ...shown, LastModified: `${day}T15:30:30Z` })
+})
+
+test('what a clock that ran ahead has booked hides no later change', async () => {
+  const again = await toldBefore('ahead', '2024-05-09')
+  await bookBar('2024-05-09T15:29:00Z', 52, '2024-05-09T16:30:00Z')
+  const before = await again()
+  expect(before.headers['last-modified']).toBe('Thu, 09 May 2024 15:30:30 GMT')
+  await door('/strategies', [{ strategyId: resultsOf<Row>(before)[0]?.StrategyId, monthlyCost: 50 }])
+  const after = await again({ 'if-modified-since': before.headers['last-modified'] as string })
+  expect(resultsOf<Row>(after)[0]).toMatchObject({ MonthlyCost: 50 })
 })
