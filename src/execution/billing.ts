@@ -5,6 +5,7 @@
  */
 import { isCollected, totalOf } from '../domain/billing/revenue.ts'
 import { decideTermEnd, termEnd } from '../domain/billing/subscription.ts'
+import { dayLength, formatDay } from '../domain/time.ts'
 import {
   areChargesDue,
   claimCharges,
@@ -41,11 +42,25 @@ const eventsAtOnce = 500
 const isLetGo = ({ price }: EndingTerm, provider: ProviderName): boolean =>
   totalOf(price) > 0n && !isCollected(totalOf(price), collectedBy[provider])
 
-/** Told of a strategy or plan once for each such price. */
-function letGoOf({ strategyId, planId, price, endsAt }: EndingTerm, provider: ProviderName): NewIncident {
+/**
+ * Told of a strategy, at the site that marks it up, or a plan once a month for each such price: it may be mended and come
+ * back.
+ */
+function letGoOf(
+  { strategyId, planId, price, endsAt, ...term }: EndingTerm,
+  provider: ProviderName,
+): NewIncident {
+  const siteId = strategyId !== null && price.markup > 0n ? term.siteId : null
   const amount = Number(totalOf(price))
-  const key = `price of ${strategyId === null ? `plan ${planId}` : `strategy ${strategyId}`}: ${amount} ${provider}`
-  return { key, kind: 'priceNotCollected', detail: { strategyId, planId, amount }, occurredAt: endsAt }
+  const month = formatDay(Math.floor(endsAt / dayLength)).slice(0, 7)
+  const offer = strategyId === null ? `plan ${planId}` : `strategy ${strategyId} at site ${siteId}`
+  const key = `price of ${offer} in ${month}: ${amount} ${provider}`
+  return {
+    key,
+    kind: 'priceNotCollected',
+    detail: { strategyId, planId, siteId, amount },
+    occurredAt: endsAt,
+  }
 }
 
 /** Moves subscriptions whose term has ended by one term; answers how many. */

@@ -18,7 +18,7 @@ import {
 } from '../storage/billing/plan-subscriptions.ts'
 import type { Transaction } from '../storage/database/sql.ts'
 import { isRefused, type Refused, refuse } from './context.ts'
-import { collectNow, readyProvider } from './subscribe.ts'
+import { collectNow, collectorOf, readyProvider } from './subscribe.ts'
 
 export interface ChosenPlan {
   readonly subscriptionId: number
@@ -38,7 +38,11 @@ export async function choosePlan(
   if (present.status !== 'active' || present.isOwed)
     return refuse('StateConflict', 'PlanId', 'The present plan waits for a payment')
   const next = { price: totalOf(offer.price), days: offer.days }
-  const change = decidePlanChange(present, next, wanted.at, collectedBy[await findProvider(tx)].least)
+  // Of a plan whose price is not collected each term would be let go.
+  const isAsWas = present.planId === offer.planId || next.price === 0n
+  const provider = isAsWas ? await findProvider(tx) : await collectorOf(tx, next.price)
+  if (isRefused(provider)) return provider
+  const change = decidePlanChange(present, next, wanted.at, collectedBy[provider].least)
   if (present.planId === offer.planId || change.act === 'later') {
     await continueWith(tx, present.id, offer.planId)
     return { subscriptionId: present.id, begins: present.planId === offer.planId ? 'now' : 'later' }

@@ -112,23 +112,25 @@ async function openPaid(sql: Sql, wanted: Subscribing, offer: Offer): Promise<nu
   return (await collectNow(sql, provider, ids, at)) ?? id
 }
 
-/**
- * Who collects such a payment now, in minor units; refuses what is not collected there, and a person who has not said how
- * to pay.
- */
+/** Who collects such a payment now, in minor units; refuses what is not collected there. */
+export async function collectorOf(sql: Sql, amount: bigint): Promise<ProviderName | Refused> {
+  const provider = await findProvider(sql)
+  const limits = collectedBy[provider]
+  if (isCollected(amount, limits)) return provider
+  const range = `${dollars(limits.least)} to ${dollars(limits.most)} USD`
+  const says = `No payment of ${dollars(amount)} USD is collected by ${provider}, only of ${range}`
+  return refuse('StateConflict', 'StrategyId', says)
+}
+
+/** The same; also refuses a person who has not said how to pay there. */
 export async function readyProvider(
   sql: Sql,
   personId: number | bigint,
   amount: bigint,
 ): Promise<ProviderName | Refused> {
-  const provider = await findProvider(sql)
-  const limits = collectedBy[provider]
-  if (!isCollected(amount, limits)) {
-    const range = `${dollars(limits.least)} to ${dollars(limits.most)} USD`
-    const says = `No payment of ${dollars(amount)} USD is collected by ${provider}, only of ${range}`
-    return refuse('StateConflict', 'StrategyId', says)
-  }
-  if (provider === 'simulated' || (await hasPaymentMethod(sql, personId, provider))) return provider
+  const provider = await collectorOf(sql, amount)
+  if (isRefused(provider) || provider === 'simulated' || (await hasPaymentMethod(sql, personId, provider)))
+    return provider
   return refuse('StateConflict', 'StrategyId', 'The subscription needs a payment method first')
 }
 

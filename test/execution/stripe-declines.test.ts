@@ -1,13 +1,15 @@
 /** Declines that Stripe tells late, twice, beside a payment, or of what is not its own. */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
 import { settleCharges } from '../../src/storage/billing/settlement.ts'
+import { insertSite } from '../../src/storage/operating/provision.ts'
 import { holdLocks, untilWaiting } from '../support/locks.ts'
 import { decliningMethod, detachedMethod } from '../support/stripe-stand-in.ts'
 import { day, makeStripeScene, start } from './stripe-scene.ts'
 
 const scene = await makeStripeScene()
 const { db, standIn, clock, ids, work, attach, open, openUnanswered, state, sound, incidents, tell } = scene
-const { choose, offerPlans } = scene
+const { choose, offer, offerPlans } = scene
 beforeEach(scene.begin)
 afterAll(() => standIn.close())
 
@@ -108,7 +110,7 @@ describe('a payment that Stripe refuses to make', () => {
     await sound()
   })
 
-  test('because its next term costs too little lets that go, and is told to the operator once', async () => {
+  test('because its next term costs too little lets that go, and is told to the operator once a month', async () => {
     await attach()
     await open()
     await work()
@@ -117,9 +119,9 @@ describe('a payment that Stripe refuses to make', () => {
       clock.time = start + days * day
       await work()
     }
-    expect(await db.read.rows`select kind, detail from incident`).toEqual([
-      { kind: 'priceNotCollected', detail: { strategyId: ids.strategy, planId: null, amount: 30 } },
-    ])
+    const detail = { strategyId: ids.strategy, planId: null, siteId: null, amount: 30 }
+    const told = { kind: 'priceNotCollected', detail }
+    expect(await db.read.rows`select kind, detail from incident order by id`).toEqual([told, told])
     const standing = await db.read.one`select status, base_price as price from subscription`
     expect(standing).toEqual({ status: 'active', price: 0 })
     await db.write.run`update strategy set monthly_cost = 60`
@@ -127,6 +129,28 @@ describe('a payment that Stripe refuses to make', () => {
     await work()
     expect([...standIn.intents.values()].map(({ amount }) => amount)).toEqual([5_000, 6_000])
     await sound()
+  })
+
+  test.each([
+    ['once where it stays', false],
+    ['of each where there are two', true],
+  ])('because of a markup is told of in a month %s', async (_, moves) => {
+    clock.time = Date.parse('2024-04-01T14:00:00Z')
+    const site = { kind: 'whitelabel', code: 'w', name: 'W', createdAt: start } as const
+    const other = await insertSite(db.write, site)
+    await db.write.run`update strategy set monthly_cost = 0`
+    await open()
+    await db.write.run`
+      insert into site_catalog (site_id, strategy_id, markup, added_at)
+      select site, id, 30, now() from strategy cross join unnest(array[1, ${other}::bigint]) site`
+    clock.time += 30 * day
+    await work()
+    if (moves)
+      await db.write.run`update person set site_id = ${other}::bigint where id = ${ids.person}::bigint`
+    clock.time += 30 * day
+    await work()
+    const sites = await db.read.rows`select detail -> 'siteId' as site from incident order by id`
+    expect(sites).toEqual(moves ? [{ site: 1 }, { site: other }] : [{ site: 1 }])
   })
 
   // Asked for in vain for ever, it would refuse every other change.
@@ -144,6 +168,25 @@ describe('a payment that Stripe refuses to make', () => {
     await work()
     expect([...standIn.intents.values()].map(({ amount }) => amount)).toEqual([3_000, 30_000])
     expect(await state()).toMatchObject({ status: 'active', charge: 'paid' })
+    await sound()
+  })
+
+  test.each([
+    ['small', '0.30'],
+    ['large', '1000000'],
+  ])('because it is too %s in every term is no plan to go on with', async (_, price) => {
+    await attach()
+    const { small } = await offerPlans()
+    await choose(small)
+    await work()
+    const wrong = await savePlan(db.write, { ...offer, name: 'Wrong', price })
+    clock.time = start + 30 * day - 1
+    expect(await choose(wrong)).toMatchObject({ refused: 'StateConflict' })
+    await db.write.run`update plan set price = 30 where id = ${small}::bigint`
+    expect(await choose(small)).toMatchObject({ begins: 'now' })
+    clock.time = start + 30 * day
+    await work()
+    expect(await db.read.rows`select detail -> 'planId' as plan from incident`).toEqual([{ plan: small }])
     await sound()
   })
 

@@ -25,6 +25,8 @@ export interface EndingTerm {
   readonly days: number
   /** Null for a plan. */
   readonly strategyId: number | null
+  /** Of the person. */
+  readonly siteId: number
   /** Of the next term; null for a strategy. */
   readonly planId: number | null
   readonly price: Price
@@ -49,7 +51,7 @@ export async function lockEndingTerms(tx: Transaction, now: number, limit: numbe
     select subscription.id, subscription.status, subscription.is_cancel_pending as "isCancelPending",
       case when not strategy.is_alive then 'strategyEnded' when not plan.is_offered then 'planEnded' end as gone,
       subscription.term_started_at as "startedAt", subscription.term_ends_at as "endsAt", coalesce(plan.term_days, ${strategyTermDays}::int) as days,
-      strategy.id as "strategyId", plan.id as "planId", coalesce(strategy.performance_fee_percent, 0) as "nextPercent", ${nextPrice}
+      strategy.id as "strategyId", person.site_id as "siteId", plan.id as "planId", coalesce(strategy.performance_fee_percent, 0) as "nextPercent", ${nextPrice}
     from subscription ${offerTables}
     where subscription.id = any(${locked.map(({ id }) => id)}::bigint[])
     order by subscription.term_ends_at, subscription.id`
