@@ -140,6 +140,17 @@ export const isCrowdedOut = (
 ): boolean =>
   codeOf(plan.code[row]!) === 'NothingHeld' && columns.position[row]! * -directionOf(signal.side) > 0
 
+/** Whether a follower's copy closes all that his older closing orders leave, and it might have been more without them. */
+export const isCutByExits = (
+  { positionEffect, side }: SignalFacts,
+  { position, closingLeaves }: FollowerColumns,
+  { quantity }: PlanColumns,
+  row: number,
+): boolean =>
+  positionEffect === 'C' &&
+  closingLeaves[row]! > 0 &&
+  quantity[row]! >= position[row]! * -directionOf(side) - closingLeaves[row]!
+
 /** The numbers behind one row, for the skip's record or the order's information. */
 export function explainRow(signal: SignalFacts, columns: FollowerColumns, plan: PlanColumns, row: number) {
   return {

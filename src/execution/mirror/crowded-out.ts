@@ -1,10 +1,12 @@
 /**
- * Closing signals of which accounts got no copy, because older exits work for all that they hold: once the signal has
- * filled, what it was to close here is closed at market. Its exits shrink for that, or are withdrawn with their signals
+ * Closing signals of which accounts got no copy, or too small a one, because older exits work for all that they hold, or
+ * for most of it: once the signal has filled, what it was to close here is closed at market. Its exits shrink for that, or are withdrawn with their signals
  * already. AutoSync does the same by itself, unless it is off, or the strategy has gone over to the other side at once:
  * the copy of what it opened there would close instead, and leave the account short of it.
  */
-import { planSync } from '../../domain/mirror/mirror-sync-plan.ts'
+import { type Decimal, zero } from '../../domain/decimal.ts'
+import { type PlannedSync, planSync } from '../../domain/mirror/mirror-sync-plan.ts'
+import type { SyncOrder } from '../../domain/mirror/mirror-sync-state.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import {
@@ -17,6 +19,7 @@ import type { DueSignal } from '../../storage/mirror/followers.ts'
 import { type Succession, saveSuccessions } from '../../storage/mirror/successions.ts'
 import { type SyncCase, syncCases } from '../../storage/mirror/sync-cases.ts'
 import { loadSyncFacts, type SyncOrderRow } from '../../storage/mirror/sync-facts.ts'
+import { nextRevisions } from '../../storage/mirror/sync-writes.ts'
 import { changedCopy, newOrder } from './sync-orders.ts'
 
 const setupsAtOnce = 500
@@ -31,32 +34,52 @@ interface Closing {
 const isWithdrawn = ({ status, signalStatus }: SyncOrderRow): boolean =>
   status === '6' || signalStatus === '4' || signalStatus === '8' || signalStatus === 'C'
 
-/** A later copy of the signal, at market: the first would have been made before it filled. */
-function closingOf(one: SyncCase, signal: DueSignal, now: Instant): Closing {
-  const rowOf = (clientOrderId: string): SyncOrderRow => one.orders.get(clientOrderId)!
-  const orders = one.input.orders.filter(({ clientOrderId }) => !isWithdrawn(rowOf(clientOrderId)))
-  const input = { ...one.input, orders, isSyncEnabled: true }
-  const { actions } = planSync(input, { ...one.obstacles, ending: new Set() })
+/** What is to be done once these work no more; what they have executed counts on. */
+function planWithout(one: SyncCase, isOver: (order: SyncOrder) => boolean): PlannedSync {
+  const orders = one.input.orders.map((order) => (isOver(order) ? { ...order, leaves: zero } : order))
+  return planSync({ ...one.input, orders, isSyncEnabled: true }, { ...one.obstacles, ending: new Set() })
+}
+
+/**
+ * A later copy of the signal, at market: the first would have been made before it filled. One that exits left too little
+ * room has its grace beside it. Exits give way to what is closed alone.
+ */
+function closingOf(one: SyncCase, signal: DueSignal, revision: number, now: Instant): Closing {
+  const rowOf = ({ clientOrderId }: SyncOrder): SyncOrderRow => one.orders.get(clientOrderId)!
+  const isGone = (order: SyncOrder): boolean => isWithdrawn(rowOf(order))
   const exits = new Map(
-    orders
-      .filter(({ positionEffect }) => positionEffect === 'C')
-      .filter(({ clientOrderId }) => rowOf(clientOrderId).instrumentId === signal.instrumentId)
+    one.input.orders
+      .filter((order) => order.positionEffect === 'C' && !isGone(order))
+      .filter((order) => rowOf(order).instrumentId === signal.instrumentId)
       .map((order) => [order.clientOrderId, order]),
   )
-  const terms = { source: 'S', sourceId: signal.id, revision: 1, signalType: signal.signalType } as const
-  const atMarket = { side: signal.side, ordType: '1', timeInForce: '0', positionEffect: 'C' } as const
+  // AutoSync corrects nothing before the exits that it cancels are gone; nobody would come back to it here.
+  const canceled = planWithout(one, isGone).actions.cancel.filter((id) => exits.has(id))
+  const { actions } = planWithout(one, (order) => isGone(order) || canceled.includes(order.clientOrderId))
+  const close = actions.close.find(
+    ({ symbol, side }) => one.instruments.get(symbol)!.id === signal.instrumentId && side === signal.side,
+  )
+  if (!close) return { canceled: [], shrunk: [], orders: [] }
   return {
-    canceled: actions.cancel.filter((id) => exits.has(id)).map(rowOf),
+    canceled: canceled.map((id) => one.orders.get(id)!),
     shrunk: actions.replace
       .filter(({ clientOrderId, quantity }) => exits.get(clientOrderId)?.leaves.greaterThan(quantity))
       .map((change) => changedCopy(one, change, now)),
-    orders: actions.close.flatMap(({ symbol, side, quantity }) => {
-      const instrument = one.instruments.get(symbol)!
-      if (instrument.id !== signal.instrumentId || side !== signal.side) return []
-      const why = { orderQty: quantity, signalFilledBefore: signal.filledBefore, info: 'exits gave way' }
-      return [newOrder(one, instrument, now, { ...terms, ...atMarket, ...why })]
-    }),
+    orders: [lateCopy(one, signal, { quantity: close.quantity, revision }, now)],
   }
+}
+
+function lateCopy(
+  one: SyncCase,
+  signal: DueSignal,
+  { quantity, revision }: { readonly quantity: Decimal; readonly revision: number },
+  now: Instant,
+): NewAccountOrder {
+  const { id: sourceId, signalType, side, cumQty: signalFilledBefore } = signal
+  const instrument = [...one.instruments.values()].find(({ id }) => id === signal.instrumentId)!
+  const terms = { source: 'S', sourceId, revision, signalType, side, orderQty: quantity } as const
+  const atMarket = { ordType: '1', timeInForce: '0', positionEffect: 'C' } as const
+  return newOrder(one, instrument, now, { ...terms, ...atMarket, signalFilledBefore, info: 'exits gave way' })
 }
 
 /** Closes what the signal was to close in these setups. Their accounts are locked. */
@@ -67,8 +90,13 @@ export async function closeCrowdedOut(
   now: Instant,
 ): Promise<void> {
   for (let at = 0; at < setupIds.length; at += setupsAtOnce) {
-    const facts = await loadSyncFacts(tx, setupIds.slice(at, at + setupsAtOnce))
-    const closings = syncCases(facts, now).map((one) => closingOf(one, signal, now))
+    const cases = syncCases(await loadSyncFacts(tx, setupIds.slice(at, at + setupsAtOnce)), now)
+    const named = cases.map(({ setup }) => ({ setupId: setup.id, sourceId: signal.id }))
+    const revisions = await nextRevisions(tx, 'S', named)
+    // The first is that of the signal's plan, whether or not it made an order.
+    const revisionIn = ({ setup }: SyncCase): number =>
+      Math.max(1, revisions.get(`${setup.id} ${signal.id}`) ?? 0)
+    const closings = cases.map((one) => closingOf(one, signal, revisionIn(one), now))
     const canceled = closings.flatMap((closing) => closing.canceled)
     if (canceled.length > 0)
       await cancelOrders(tx, theseOrders(canceled), { at: now, info: 'no longer wanted' })

@@ -7,17 +7,12 @@
 import { directionOf } from '../../domain/codes.ts'
 import { dec, decOrNull } from '../../domain/decimal.ts'
 import { codeNumber, codeOf, type SignalFacts } from '../../domain/mirror/mirror-columns.ts'
-import { isCrowdedOut, planSignal } from '../../domain/mirror/mirror-plan.ts'
+import { isCrowdedOut, isCutByExits, planSignal } from '../../domain/mirror/mirror-plan.ts'
 import { isBlockCode } from '../../domain/mirror/skip.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { instant } from '../../storage/database/wire.ts'
-import {
-  type CopyState,
-  insertCopies,
-  insertSkips,
-  lockCrowdedOut,
-  type PlannedSlice,
-} from '../../storage/mirror/copies.ts'
+import { type CopyState, insertCopies, insertSkips, type PlannedSlice } from '../../storage/mirror/copies.ts'
+import { exitsCloseTheRest, hasCrowdedOut, lockCrowdedOut } from '../../storage/mirror/crowded-out.ts'
 import { endExclusions, lockOpposed } from '../../storage/mirror/exclusions.ts'
 import {
   type DueSignal,
@@ -81,7 +76,7 @@ const mirrorNext = (
       const crowdedOut = await lockCrowdedOut(tx, signal)
       const slice = signal.mirroredAt === null ? await planSlice(tx, signal, followersAtOnce, now) : undefined
       // Whom older exits kept from what it has traded is locked by the next round: here orders are locked already.
-      if (slice?.hasMore || slice?.isToClose) {
+      if (slice && (slice.hasMore || (await hasCrowdedOut(tx, signal)))) {
         await tx.withCommit(() => markSetups(tx, slice.kept, now))
         return slice.rows
       }
@@ -129,10 +124,6 @@ interface Skipped extends PlannedSlice {
   readonly skips: readonly number[]
 }
 
-/** Whether the signal has ended at once, with fills of its own. */
-const hasTraded = ({ signal, facts }: Pick<Skipped, 'signal' | 'facts'>): boolean =>
-  signal.endedAt !== null && facts.filled.greaterThan(facts.filledBefore)
-
 /**
  * The setups among those that got no copy that AutoSync is to look at, as no report of an order makes them due. Whom a
  * circumstance kept from the signal may be brought in step when it is over; those whose resting exits left no room for
@@ -141,13 +132,14 @@ const hasTraded = ({ signal, facts }: Pick<Skipped, 'signal' | 'facts'>): boolea
  */
 async function keptSetups(tx: Transaction, skipped: Skipped): Promise<number[]> {
   const { signal, facts, others, slice, plan, skips } = skipped
-  const movesOthers = others.length > 0 && hasTraded(skipped)
+  const hasTraded = signal.endedAt !== null && facts.filled.greaterThan(facts.filledBefore)
+  const movesOthers = others.length > 0 && hasTraded
   const isKept = (row: number): boolean =>
     movesOthers || isBlockCode(codeOf(plan.code[row]!)) || isCrowdedOut(facts, slice.columns, plan, row)
   const kept: number[] = []
   const rest: number[] = []
   for (const row of skips) (isKept(row) ? kept : rest).push(slice.setupIds[row]!)
-  return hasTraded(skipped) ? [...kept, ...(await listWorking(tx, signal.instrumentId, rest))] : kept
+  return hasTraded ? [...kept, ...(await listWorking(tx, signal.instrumentId, rest))] : kept
 }
 
 /** Plans the next followers in one go and notes how far it came; `kept` are the setups that AutoSync looks at then. */
@@ -156,7 +148,7 @@ async function planSlice(
   signal: DueSignal,
   followersAtOnce: number,
   now: number,
-): Promise<{ rows: number; hasMore: boolean; isToClose: boolean; kept: readonly number[] }> {
+): Promise<{ rows: number; hasMore: boolean; kept: readonly number[] }> {
   const facts = factsOf(signal)
   const own = facts.filled.minus(facts.filledBefore).times(directionOf(facts.side))
   const [copies, others] = await Promise.all([
@@ -182,17 +174,23 @@ async function planSlice(
   }
   const kept = await keptSetups(tx, { ...planned, facts, others, skips })
   const hasMore = columns.count === followersAtOnce
-  const isToClose =
-    hasTraded({ signal, facts }) && skips.some((row) => isCrowdedOut(facts, columns, plan, row))
+  const isCut = (row: number): boolean => isCutByExits(facts, columns, plan, row)
+  const state = stateOf(signal, now)
   await Promise.all([
-    insertCopies(tx, planned, orders, stateOf(signal, now)),
+    insertCopies(
+      tx,
+      planned,
+      orders.filter((row) => !isCut(row)),
+      state,
+    ),
+    insertCopies(tx, planned, orders.filter(isCut), { ...state, info: state.info ?? exitsCloseTheRest }),
     insertSkips(tx, planned, skips, instant(now)),
     saveMirrorProgress(tx, signal.id, {
       afterSetupId: setupIds[columns.count - 1] ?? signal.afterSetupId,
       mirroredAt: hasMore ? null : instant(now),
     }),
   ])
-  return { rows: columns.count, hasMore, isToClose, kept }
+  return { rows: columns.count, hasMore, kept }
 }
 
 /** Signals wait for their copies, or their copies for them. */

@@ -2,10 +2,10 @@
  * What a plan writes: one row per follower, an order or a skip, thousands of them in two statements. Array
  * texts are made by hand from the columns, which is several times faster than rows of parameters.
  */
-import { directionOf, type OrdStatus } from '../../domain/codes.ts'
+import type { OrdStatus } from '../../domain/codes.ts'
 import { codeOf, type PlanColumns } from '../../domain/mirror/mirror-columns.ts'
 import { writeInParts } from '../database/parts.ts'
-import { idsOf, type Transaction } from '../database/sql.ts'
+import type { Transaction } from '../database/sql.ts'
 import type { DueSignal, FollowerSlice } from './followers.ts'
 
 /** What a signal's plan came to for some of its followers, row by row. */
@@ -95,27 +95,4 @@ export async function insertSkips(
     from unnest(${why.accountIds}::bigint[], ${why.setupIds}::bigint[], ${why.codes}::text[],
       ${why.strategyQuantities}::numeric[], ${why.scalings}::int[], ${why.limits}::numeric[],
       ${why.positions}::numeric[]) skip (account_id, setup_id, code, strategy_qty, scaling, limit_value, held)`
-}
-
-/**
- * Locks the accounts of which a closing signal that has filled was kept by their older exits, while they still hold what
- * it was to close and nobody else closes it in time: where AutoSync is off, and where an order of its own opens the other
- * side now. Answers their setups. Who is at work there is waited for: no order is locked yet.
- */
-export const lockCrowdedOut = async (tx: Transaction, signal: DueSignal): Promise<number[]> => {
-  const { id, instrumentId, side, positionEffect, status, mirroredAt } = signal
-  if (positionEffect !== 'C' || status !== '2' || mirroredAt === null) return []
-  const direction = directionOf(side)
-  return idsOf(tx.rows`
-    select setup.id from account_skip k join setup on setup.id = k.setup_id
-    join account a on a.id = setup.account_id
-    join account_position p on p.setup_id = setup.id and p.instrument_id = ${instrumentId}::bigint
-    where k.signal_id = ${id}::bigint and k.code = 'NothingHeld' and sign(k.held_qty) = ${-direction}::int
-      and setup.stopped_at is null and sign(p.quantity) = ${-direction}::int and not a.is_autotrade_disabled
-      and (not a.is_sync_enabled or exists (
-        select from signal c where c.parent_signal_id = ${id}::bigint and c.instrument_id = ${instrumentId}::bigint
-          and c.position_effect = 'O' and c.working_at is not null))
-      and not exists (
-        select from account_order o where o.source = 'S' and o.source_id = ${id}::bigint and o.setup_id = setup.id)
-    order by a.id for no key update of a`)
 }

@@ -89,14 +89,14 @@ export const accountRules: Record<string, Fragment> = {
         else false end
       or (status in ${ended}) <> (ended_at is not null)`,
 
-  // Two are live only while a replacement waits for its answer.
+  // Two are live only while a replacement waits for its answer. One that was made once the signal had filled is another.
   oneLiveCopyPerSignal: fragment`
     select format('setup %s has %s live orders of signal %s', setup_id, count(*), source_id)
     from account_order o
     where source = 'S' and status in ${live} and not exists (
       select from account_order r where r.account_id = o.account_id and r.replaces_order_id = o.id
         and r.status in ${live})
-    group by setup_id, source_id having count(*) > 1`,
+    group by setup_id, source_id, signal_filled_before having count(*) > 1`,
 
   copiesStayInTheHorizon: fragment`
     select format('order %s of setup %s for signal %s', o.id, o.setup_id, s.id)
