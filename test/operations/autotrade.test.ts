@@ -282,6 +282,7 @@ test('a broker that the operator switches off and on is news of the settings', a
     const asked = await held(town, 'GetAutotradeSettings', own(town))
     const since = { 'if-modified-since': asked.headers['last-modified'] as string }
     expect((await held(town, 'GetAutotradeSettings', own(town), since)).status).toBe(304)
+    await town.door('/clock', { now: at })
     const change = { needsAuthorization: undefined, needsCredentials: undefined, isEnabled }
     await changeBroker(town.platform.db.write, BrokerId, change, Date.parse(at))
     const later = await held(town, 'GetAutotradeSettings', own(town), since)
