@@ -4,7 +4,7 @@ import { markSetups } from '../../src/storage/mirror/sync-due.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
 import { makeAccountWorld, readHeld, readOrders } from './account-world.ts'
-import { addInstrument, addStrategy, place } from './world.ts'
+import { addInstrument, addStrategy, endSignal, place } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
@@ -19,8 +19,11 @@ async function scene() {
   await quote()
   const buy = (quantity: string, limit?: string) =>
     place(world, { strategyId, instrumentId, side: '1', quantity, ...(limit && { limit }) })
-  const sell = (quantity: string, limit: string) =>
-    place(world, { strategyId, instrumentId, side: '2', quantity, positionEffect: 'C', limit })
+  const sell = (quantity: string, limit: string, replaces?: number) =>
+    place(world, {
+      ...{ strategyId, instrumentId, side: '2', quantity, positionEffect: 'C', limit },
+      ...(replaces !== undefined && { replaces }),
+    })
   const held = () => readHeld(world, setupId, instrumentId)
   return { setupId, buy, sell, held, quote, orders: () => readOrders(world, setupId) }
 }
@@ -125,3 +128,23 @@ test('what AutoSync made waits no longer once it is off', async () => {
   const unreached = { status: '4', info: 'broker not reachable', attempts: 0 }
   expect(await one.orders()).toMatchObject([{ status: '2' }, unreached, unreached])
 })
+
+test.each([true, false])(
+  'an exit at work is not withdrawn for one in its place that waits, AutoSync %s',
+  async (isOn) => {
+    const one = await scene()
+    await one.buy('4', '101')
+    const exit = await one.sell('4', '120')
+    await world.drain()
+    await db.write.run`
+    update account set is_sync_enabled = ${isOn} where id = (select account_id from setup where id = ${one.setupId})`
+    controls.down(true)
+    await endSignal(db.write, exit, '5', new Date(world.clock.time).toISOString())
+    await one.sell('4', '110', exit)
+    await pass(30_000)
+    await pass(60_000)
+    controls.down(false)
+    await world.drain()
+    expect(await one.orders()).toMatchObject([{ status: '2' }, { status: '5' }, { status: '0', orderQty: 4 }])
+  },
+)

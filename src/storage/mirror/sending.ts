@@ -295,6 +295,9 @@ const queued = (adapter: string, before: Instant): Fragment => fragment`
     select from signal s join account a on a.id = o.account_id
     where s.id = o.source_id and a.is_sync_enabled
       and (s.ended_at is null or s.ended_at > ${instant(before)}::timestamptz)))
+  and not (o.pending_action = 'replace' and o.position_effect = 'C' and o.ord_type <> '1' and exists (
+    select from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
+      and x.status in ('0', '1', 'E')))
   and coalesce(o.confirmed_at, least(o.posted_at, (
     select case when x.confirm_by is null then x.posted_at else x.confirmed_at end
     from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
