@@ -243,6 +243,38 @@ describe('a copy that its signal left behind', () => {
     expect(await orders()).toMatchObject([{ status: '4', cumQty: 1 }])
   })
 
+  test.each([
+    ['its setup has stopped', 'setup'],
+    ['Autotrade is disabled', 'account'],
+    ['its symbol is left alone', 'symbol'],
+    ['its broker is disabled', 'broker'],
+  ])('is canceled where %s', async (_, what) => {
+    const { orders, setupId, instrumentId, accountId } = await leftBehind()
+    const { run } = db.write
+    if (what === 'setup')
+      await run`update setup set stopped_at = now(), left_version = joined_version where id = ${setupId}`
+    if (what === 'account') await run`update account set is_autotrade_disabled = true where id = ${accountId}`
+    if (what === 'symbol')
+      await run`insert into setup_exclusion values (${setupId}, ${instrumentId}, 1, 'ManualCancel', now())`
+    const enable = (isEnabled: boolean) =>
+      run`update broker set is_enabled = ${isEnabled}::boolean where id = ${brokerId}`
+    await enable(what !== 'broker')
+    world.clock.time += 30_000
+    await world.drain()
+    await enable(true)
+    await world.drain()
+    expect((await orders())[0]).toMatchObject({ status: '4', cumQty: 1, info: 'left behind by its signal' })
+  })
+
+  test('goes to market where its symbol is left alone no more', async () => {
+    const { held, setupId, instrumentId } = await leftBehind()
+    await db.write
+      .run`insert into setup_exclusion values (${setupId}, ${instrumentId}, 1, 'ManualCancel', now(), now())`
+    world.clock.time += 30_000
+    await world.drain()
+    expect(await held()).toBe(6)
+  })
+
   test('goes to market only as far as the account still lacks', async () => {
     const { symbol, order, orders, held } = await leftBehind()
     await order('2', '4')
