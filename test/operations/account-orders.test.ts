@@ -208,6 +208,24 @@ describe('closing by hand', () => {
     await audit()
   })
 
+  test('an exit at its new price takes the room of the old one, and one that is being canceled takes none', async () => {
+    const cancel = ({ OrderId }: ListedOrder) => held('CancelAutotradeOrder', { ...own(), OrderId })
+    const exit = await place({ Limit: 105, OrderQuantity: 60 })
+    await town.door('/broker', { down: true })
+    await held('ReplaceAutotradeOrder', { ...own(), OrderId: exit.OrderId, Price: 106 })
+    const beside = await place({ Limit: 107, OrderQuantity: 100 })
+    expect(beside).toMatchObject({ OrderStatus: 'A', OrderQuantity: 40 })
+    for (const order of [exit, beside]) await cancel(order)
+    expect((await orders()).find(({ OrderId }) => OrderId === exit.OrderId)).toMatchObject({
+      OrderStatus: '6',
+    })
+    const anew = await place({ Limit: 108, OrderQuantity: 100 })
+    expect(anew).toMatchObject({ OrderStatus: 'A', OrderQuantity: 100 })
+    await town.door('/broker', { down: false })
+    await cancel(anew)
+    await audit()
+  })
+
   test('a target with another price leaves the stop of the same position at work', async () => {
     const trade = (Side: '1' | '2', exits: object = {}) =>
       owned('NewStrategyOrder', {
