@@ -168,8 +168,8 @@ interface Settled {
 
 /**
  * Settles the fees of ending terms and answers what is to be charged for each subscription, in minor units. What comes to
- * less than is `collected` is left for the next term, or passes free where that has another percentage; so is what comes
- * to more, which is told to the operator: it may be a broken price.
+ * less than is `collected` is left for the next term, or passes free where that has another percentage. What comes to
+ * more is left in any case and told to the operator: at what may be a broken price nothing is let go.
  */
 export async function settleFees(
   tx: Transaction,
