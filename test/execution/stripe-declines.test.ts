@@ -91,6 +91,27 @@ describe('a payment that Stripe refuses to make', () => {
     await sound()
   })
 
+  test('is nobody’s failure either where its method cannot be looked at', async () => {
+    await attach(detachedMethod)
+    await open()
+    standIn.script.push('bar', 'fail')
+    await work()
+    expect(await state()).toMatchObject({ status: 'pending', charge: 'due', failures: 0 })
+    expect(standIn.script).toEqual([])
+    await sound()
+  })
+
+  test.each([49, 100_000_000])(
+    'because it is %d cents is not asked for: no plan is opened',
+    async (cents) => {
+      await attach()
+      const { small } = await offerPlans()
+      await db.write.run`update plan set price = ${cents}::bigint where id = ${small}`
+      expect(await choose(small)).toMatchObject({ refused: 'StateConflict' })
+      expect(await db.read.rows`select from subscription`).toEqual([])
+    },
+  )
+
   test.each([
     ['small', 0.49, 0.5],
     ['large', 1_000_000, 999_999.99],

@@ -35,7 +35,7 @@ export interface StripeStandIn {
   readonly customers: Map<string, Customer>
   /** Every intent that was ever made. */
   readonly intents: Map<string, Intent>
-  /** What happens to the next intents, one by one. */
+  /** What happens to the next intents, and looks at methods, one by one. */
   readonly script: ('drop' | 'fail' | 'delay' | 'bar')[]
   /** Requests that arrived, method and path. */
   readonly heard: string[]
@@ -174,7 +174,8 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
     const { method = '', url = '' } = request
     heard.push(`${method} ${url}`)
     const key = request.headers['idempotency-key'] as string | undefined
-    const mood = url === '/v1/payment_intents' ? script.shift() : undefined
+    const isScripted = url === '/v1/payment_intents' || /^GET .v1.payment_methods/.test(`${method} ${url}`)
+    const mood = isScripted ? script.shift() : undefined
     const known = key === undefined ? undefined : answered.get(key)
     if (known) {
       if (known.request === text) return mood === 'drop' ? 'drop' : known.said
