@@ -239,6 +239,21 @@ test('what a stopped setup holds again, as its close was taken back, is closed a
   expect(await readHeld(world, setupId, instrumentId)).toBe(0)
 })
 
+test('a stopped setup is not over while an order of it works: what that buys is to be closed', async () => {
+  const { setupId, buy } = await scene()
+  await buy('4', '90')
+  await world.drain()
+  const isOver = () => db.read.one`select closed_at is not null as "isOver" from setup where id = ${setupId}`
+  paper.controls.down(true)
+  await leaveStrategy(db, setupId)
+  await world.drain()
+  expect(await isOver()).toEqual({ isOver: false })
+  paper.controls.down(false)
+  await world.drain()
+  expect(await isOver()).toEqual({ isOver: true })
+  expect(await readOrders(world, setupId)).toMatchObject([{ status: '4', cumQty: 0 }])
+})
+
 test('no rule of the accounts is broken', async () => {
   expect(await accountViolations(world)).toEqual([])
 })
