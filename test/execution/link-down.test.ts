@@ -19,11 +19,10 @@ async function scene() {
   await quote()
   const buy = (quantity: string, limit?: string) =>
     place(world, { strategyId, instrumentId, side: '1', quantity, ...(limit && { limit }) })
-  const sell = (quantity: string, limit: string, replaces?: number) =>
-    place(world, {
-      ...{ strategyId, instrumentId, side: '2', quantity, positionEffect: 'C', limit },
-      ...(replaces !== undefined && { replaces }),
-    })
+  const sell = (quantity: string, limit: string, replaces?: number) => {
+    const exit = { strategyId, instrumentId, side: '2', quantity, positionEffect: 'C', limit } as const
+    return place(world, replaces === undefined ? exit : { ...exit, replaces })
+  }
   const held = () => readHeld(world, setupId, instrumentId)
   return { setupId, buy, sell, held, quote, orders: () => readOrders(world, setupId) }
 }
@@ -137,7 +136,8 @@ test.each([true, false])(
     const exit = await one.sell('4', '120')
     await world.drain()
     await db.write.run`
-    update account set is_sync_enabled = ${isOn} where id = (select account_id from setup where id = ${one.setupId})`
+      update account set is_sync_enabled = ${isOn}
+      where id = (select account_id from setup where id = ${one.setupId})`
     controls.down(true)
     await endSignal(db.write, exit, '5', new Date(world.clock.time).toISOString())
     await one.sell('4', '110', exit)

@@ -252,7 +252,9 @@ describe('a copy that its signal left behind', () => {
     const { orders, setupId, instrumentId, accountId } = await leftBehind()
     const { run } = db.write
     if (what === 'setup')
-      await run`update setup set stopped_at = now(), left_version = joined_version where id = ${setupId}`
+      await run`
+        update setup set stopped_at = now(), left_version = s.membership_version + 1
+        from strategy s where s.id = setup.strategy_id and setup.id = ${setupId}`
     if (what === 'account') await run`update account set is_autotrade_disabled = true where id = ${accountId}`
     if (what === 'symbol')
       await run`insert into setup_exclusion values (${setupId}, ${instrumentId}, 1, 'ManualCancel', now())`
