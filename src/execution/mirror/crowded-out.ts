@@ -1,8 +1,9 @@
 /**
  * Closing signals of which accounts got no copy, or too small a one, because older exits work for all that they hold, or
- * for most of it: once the signal has filled, what it was to close here is closed at market. Its exits shrink for that, or are withdrawn with their signals
- * already. AutoSync does the same by itself, unless it is off, or the strategy has gone over to the other side at once:
- * the copy of what it opened there would close instead, and leave the account short of it.
+ * for most of it: once the signal has filled, what it was to close here is closed at market. Its exits shrink for that,
+ * or are withdrawn with their signals already. AutoSync does the same by itself, unless it is off, or the strategy has
+ * gone over to the other side at once: the copy of what it opened there would close instead, and leave the account short
+ * of it.
  */
 import { type Decimal, zero } from '../../domain/decimal.ts'
 import { type PlannedSync, planSync } from '../../domain/mirror/mirror-sync-plan.ts'
