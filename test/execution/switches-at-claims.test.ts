@@ -100,27 +100,6 @@ test('what would close more than is held closes what is held', async () => {
   })
 })
 
-test('what the broker closes at market already is not closed once more', async () => {
-  const { setupId, instrumentId, buy, sell } = await scene()
-  await buy('4')
-  await world.drain()
-  await buy('3')
-  await world.drain()
-  await sell('3')
-  await mirror()
-  await sendOrders(ctx, 'paper', paper.broker)
-  await sell('4')
-  await mirror()
-  // Of 4 that are held by then the broker has been told to sell 3.
-  await bust((await lastExecution(setupId)).execId)
-  await sendOrders(ctx, 'paper', paper.broker)
-  await world.drain()
-  expect(await readHeld(world, setupId, instrumentId)).toBe(0)
-  const [, , first, second] = await readOrders(world, setupId)
-  expect(first).toMatchObject({ positionEffect: 'C', status: '2', cumQty: 3 })
-  expect(second).toMatchObject({ positionEffect: 'C', status: '2', orderQty: 1, cumQty: 1 })
-})
-
 test('what may have arrived already is not cut any more', async () => {
   const { setupId, buy, sell } = await scene()
   await buy('4')

@@ -46,10 +46,7 @@ export interface SendRow extends CopyRow {
   readonly isStopped: boolean
   /** The operator lets nobody open anything, the setup does not allow it, or its subscription has lapsed. */
   readonly noOpening: boolean
-  /**
-   * What is held that it would close and other market orders do not, unsigned, where it closes and no broker has heard of
-   * it; null for any other.
-   */
+  /** What is held that it would close, unsigned, where it closes and no broker has heard of it; null for any other. */
   readonly closable: string | null
   readonly fence: number
   readonly isConfirmationNeeded: boolean
@@ -144,16 +141,9 @@ const isOpeningPermitted: Fragment = fragment`not t.closing_orders_only and case
   when 'CS' then ${mayOpenIn('stocks')} when 'OPT' then ${mayOpenIn('options')}
   when 'FUT' then ${mayOpenIn('futures')} else ${mayOpenIn('forex')} end`
 
-/** What other market orders close of the same that their broker has heard of, and is not to withdraw. */
-const closedAtMarket: Fragment = fragment`coalesce((
-  select sum(c.order_qty - c.cum_qty) from account_order c
-  where c.setup_id = o.setup_id and c.instrument_id = o.instrument_id and c.side = o.side and c.id <> o.id
-    and c.position_effect = 'C' and c.ord_type = '1' and c.status in ('A', '0', '1') and c.attempts > 0), 0)`
-
-/** How much is held that a closing order `o` would close, unsigned, beside what will be closed already. */
+/** How much is held that a closing order `o` would close, unsigned. */
 const heldAgainst: Fragment = fragment`coalesce((
-  select greatest(0, case o.side when '2' then p.quantity else -p.quantity end - ${closedAtMarket})
-  from account_position p
+  select greatest(0, case o.side when '2' then p.quantity else -p.quantity end) from account_position p
   where p.account_id = o.account_id and p.setup_id = o.setup_id and p.instrument_id = o.instrument_id), 0)`
 
 /** Whether one still waits is asked so that no index of all that wait answers it: these are found by their keys. */
