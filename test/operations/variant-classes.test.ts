@@ -56,7 +56,7 @@ test('the classes of a variant are those that it copies, as long as it follows',
   expect(await isFound(id, 'FUT')).toEqual([true, true])
   expect(resultsOf<Row>(await details(id))[0]?.PrimarySecurityTypes).toBe('Futures')
 
-  await town.door('/clock', { now: '2024-03-12T15:12:00Z' })
+  await town.door('/clock', { now: '2024-03-12T15:13:00Z' })
   await town.platform.db.transaction((tx) => endVariant(tx, id, Date.parse('2024-03-12T15:13:00Z')))
   expect(await enabled(id)).toEqual(all)
   expect(await isFound(id, 'CS')).toEqual([true, true])
