@@ -5,7 +5,7 @@
  */
 import { isCollected, totalOf } from '../domain/billing/revenue.ts'
 import { decideTermEnd, termEnd } from '../domain/billing/subscription.ts'
-import { dayLength, formatDay } from '../domain/time.ts'
+import { dayIn, formatDay } from '../domain/time.ts'
 import {
   areChargesDue,
   claimCharges,
@@ -52,7 +52,7 @@ function letGoOf(
 ): NewIncident {
   const siteId = strategyId !== null && price.markup > 0n ? term.siteId : null
   const amount = Number(totalOf(price))
-  const month = formatDay(Math.floor(endsAt / dayLength)).slice(0, 7)
+  const month = formatDay(dayIn(endsAt, 'UTC')).slice(0, 7)
   const offer = strategyId === null ? `plan ${planId}` : `strategy ${strategyId} at site ${siteId}`
   const key = `price of ${offer} in ${month}: ${amount} ${provider}`
   return {

@@ -80,14 +80,20 @@ test('what would close is not sent once nothing is held any more', async () => {
   })
 })
 
-test('what would close more than is held closes what is held', async () => {
-  const { setupId, instrumentId, buy, sell } = await scene()
-  await buy('4')
+/** Two orders have bought 4 and 2, and the copy that closes all of it waits to be sent. */
+async function waitingClose() {
+  const bought = await scene()
+  await bought.buy('4')
   await world.drain()
-  await buy('2')
+  await bought.buy('2')
   await world.drain()
-  await sell('6')
+  await bought.sell('6')
   await mirror()
+  return bought
+}
+
+test('what would close more than is held closes what is held', async () => {
+  const { setupId, instrumentId } = await waitingClose()
   await bust((await lastExecution(setupId)).execId)
   await sendOrders(ctx, 'paper', paper.broker)
   await world.drain()
@@ -101,13 +107,7 @@ test('what would close more than is held closes what is held', async () => {
 })
 
 test('what may have arrived already is not cut any more', async () => {
-  const { setupId, buy, sell } = await scene()
-  await buy('4')
-  await world.drain()
-  await buy('2')
-  await world.drain()
-  await sell('6')
-  await mirror()
+  const { setupId } = await waitingClose()
   let arrive = async (): Promise<unknown> => undefined
   const late = spy((calls) => ({
     place: (own, id, tickets, until) => {
