@@ -20,11 +20,7 @@ export async function testDatabase(options: { migrated?: boolean } = {}): Promis
     throw new Error(`there is no migrated test database: ${failure}`)
   }
   const name = `test_${randomBytes(8).toString('hex')}`
-  const template = identifier(options.migrated === false ? 'template0' : TEMPLATE)
-  await administer(
-    serverUrl,
-    (admin) => admin.write.run`create database ${identifier(name)} template ${template}`,
-  )
+  await createDatabase(serverUrl, name, options.migrated === false ? 'template0' : TEMPLATE)
   const url = databaseUrl(serverUrl, name)
   // Beside other test files a connection is made as fast as the machine is free: nothing that a test is about.
   const waitMs = 10_000
@@ -36,6 +32,14 @@ export async function testDatabase(options: { migrated?: boolean } = {}): Promis
     await dropDatabase(serverUrl, name)
   })
   return { db, url }
+}
+
+/** Makes a database on the server, already migrated. */
+export async function createDatabase(serverUrl: string, name: string, template = TEMPLATE): Promise<void> {
+  await administer(
+    serverUrl,
+    (admin) => admin.write.run`create database ${identifier(name)} template ${identifier(template)}`,
+  )
 }
 
 async function administer<T>(url: string, work: (admin: Database) => Promise<T>): Promise<T> {
@@ -50,8 +54,8 @@ async function administer<T>(url: string, work: (admin: Database) => Promise<T>)
   }
 }
 
-/** The server waits some seconds for sessions that are just ending. Then names those that do not. */
-function dropDatabase(url: string, name: string): Promise<void> {
+/** Ends a database. The server waits some seconds for sessions that are just ending. Then names those that do not. */
+export function dropDatabase(url: string, name: string): Promise<void> {
   return administer(url, async (admin) => {
     await admin.write.run`drop database ${identifier(name)}`.catch(async (error) => {
       const left = await admin.read

@@ -7,9 +7,7 @@ import { afterAll, inject } from 'vitest'
 import type { Dialect } from '../../src/contract/index.ts'
 import { type DoorPlatform, startDoorPlatform } from '../../src/door/platform.ts'
 import type { Message } from '../../src/services/mail.ts'
-import { openDatabase } from '../../src/storage/database/database.ts'
-import { identifier } from '../../src/storage/database/sql.ts'
-import { silentLog } from './database-server.ts'
+import { createDatabase, dropDatabase } from './database.ts'
 import { randomSecrets } from './secrets.ts'
 
 export const secrets = randomSecrets()
@@ -43,6 +41,8 @@ export async function testPlatform(dialect: Dialect = 'native'): Promise<TestPla
   }
   const mails: Message[] = []
   const mailer = { send: async (message: Message) => void mails.push(message), close: () => {} }
+  // It would migrate one of its own, statement by statement.
+  await createDatabase(serverUrl, database)
   const platform = await startDoorPlatform({
     mailer,
     serverUrl,
@@ -58,19 +58,7 @@ export async function testPlatform(dialect: Dialect = 'native'): Promise<TestPla
   })
   afterAll(async () => {
     await platform.close()
-    const admin = await openDatabase({
-      url: serverUrl,
-      applicationName: 'tests',
-      log: silentLog,
-      poolSize: 1,
-      readers: 1,
-      statementTimeoutMs: 60_000,
-    })
-    try {
-      await admin.write.run`drop database ${identifier(database)}`
-    } finally {
-      await admin.close()
-    }
+    await dropDatabase(serverUrl, database)
   })
   return { ...platform, errors, logged, mails }
 }
