@@ -48,7 +48,7 @@ export function pagesOf(config: Config): Pages {
 }
 
 /** Where the OpenAPI document of a host is; none describes the compatible dialect. */
-const documentOf = ({ hosts }: Config, host: HostName): string | undefined =>
+export const documentOf = ({ hosts }: Config, host: HostName): string | undefined =>
   hosts[host].dialect === 'native' ? `/openapi/${hostFacts[host].prefix}.json` : undefined
 
 /** The OpenAPI documents as JSON by path, with the address of their host. */
@@ -69,5 +69,6 @@ const homePage = (links: [HostName, string][]): string => `<!doctype html>
 <p>Social trading on your own machine: a strategy's orders are filled in a model account and mirrored into the
 accounts of those who follow it.</p>
 <h2>Reference</h2><ul>${links.map(([host, path]) => `<li><a href="${path}">${host} host</a></li>`).join('')}</ul>
+<h2>Guides</h2><p><a href="/docs/README.md">All pages</a>, as Markdown; <a href="/llms.txt">an index for programs</a>.</p>
 </main></body></html>
 `

@@ -6,6 +6,7 @@ import { printBanner } from './banner.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { keepServer, provideServer, runElsewhere } from './database.ts'
 import { environments } from './environment.ts'
+import { guidesOf } from './guides.ts'
 import { openLog } from './log.ts'
 import { mailerOf } from './mail.ts'
 import { documentsOf, pagesOf } from './pages.ts'
@@ -124,7 +125,7 @@ async function serveDoor(config: Config, output: Output): Promise<void> {
     keyEnvironment: environments(config).keys,
     environment: environments(config).orders,
     pages: pagesOf(config),
-    documents: documentsOf(config),
+    documents: { ...documentsOf(config), ...guidesOf(config) },
     mailer: mailerOf(config),
     log,
   })

@@ -9,6 +9,7 @@ import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { openForWork } from './database.ts'
 import { environments } from './environment.ts'
+import { guidesOf } from './guides.ts'
 import { loadFamilies, openMetrics } from './metrics.ts'
 import { documentsOf, pagesOf } from './pages.ts'
 import { stripeWebhook } from './payments.ts'
@@ -55,7 +56,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     log,
     counts,
     pages: pagesOf(config),
-    documents: documentsOf(config),
+    documents: { ...documentsOf(config), ...guidesOf(config) },
     conditions: conditionsOf(config, db),
     signs: signsOf(db),
     publicUrl,

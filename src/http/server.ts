@@ -36,7 +36,7 @@ export interface ServerOptions extends EdgeOptions {
   readonly hosts: Hosts
   /** HTML by path, made for the port that it listens on when it is first asked for. */
   readonly pages?: Pages
-  /** JSON by path, likewise. */
+  /** JSON, or other text, by path, likewise. */
   readonly documents?: Pages
   /** What else must hold for it to be ready, each by its name; absent: nothing. */
   readonly conditions?: () => Promise<Readonly<Record<string, boolean>>>
@@ -103,7 +103,10 @@ export function createServer(options: ServerOptions): Server {
   addFallbacks(app, edge)
   addProbes(app, edge, options)
   addPages(app, edge, options.pages ?? {}, pageHeaders)
-  addPages(app, edge, options.documents ?? {}, () => ['Content-Type', jsonType])
+  addPages(app, edge, options.documents ?? {}, (_, path) => [
+    'Content-Type',
+    path.endsWith('.json') ? jsonType : 'text/plain; charset=utf-8',
+  ])
   addApprovals(app, edge)
   addEmailConfirmations(app, edge)
   options.extra?.(app)
@@ -173,14 +176,14 @@ function addPages(
   app: FastifyInstance,
   edge: Edge,
   pages: Pages,
-  headersOf: (text: string) => readonly string[],
+  headersOf: (text: string, path: string) => readonly string[],
 ): void {
   for (const [path, textAt] of Object.entries(pages)) {
     let made: Shown | undefined
     const show = async (): Promise<Shown> => {
       if (made === undefined) {
         const text = textAt((app.server.address() as AddressInfo).port)
-        made = { status: 200, text, policy: headersOf(text) }
+        made = { status: 200, text, policy: headersOf(text, path) }
       }
       return made
     }
