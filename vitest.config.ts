@@ -1,12 +1,13 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 
-/** These replace modules of Node for whatever imports them, so nobody else may have imported it before or do so after. */
-const apart = [
-  'src/http/send.test.ts',
-  'test/storage/supervisor.test.ts',
-  'test/bin/readiness.test.ts',
-  'test/bin/metrics.test.ts',
-]
+const files = ['src', 'test'].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`),
+)
+/** What replaces a module for all who import it has a process of its own: there nobody has imported it before. */
+const apart = files.filter((file) => readFileSync(file, 'utf8').includes('vi.mock('))
 const ofEach = {
   setupFiles: ['test/support/seed.ts', 'test/support/inherited.ts'],
   testTimeout: 30_000,
@@ -14,8 +15,8 @@ const ofEach = {
 }
 
 /**
- * Files share their process, where modules that the last one read need not be read again: that would take half of all
- * the time. What a file leaves behind in one is therefore a defect of that file.
+ * All other files share their processes, where a module is read once: read anew for each file, they would take half of
+ * the time. What a file of tests changes of its process it changes back.
  */
 export default defineConfig({
   test: {

@@ -27,6 +27,7 @@ test('a client of the embedded server takes nothing from the environment', async
     await db.close()
     expect(path).toEqual({ path: '"$user", public' })
   } finally {
+    vi.unstubAllEnvs()
     await server.stop()
     rmSync(folder, { recursive: true, force: true })
   }
