@@ -215,10 +215,11 @@ describe('books of the past', () => {
     const bought = Array.from({ length: count }, (_, at) => fill('1', 1 + at, `${at}`, null))
     const undone = bought.slice(1).map(({ price, name }) => fill('2', Number(price), `${name}/back`, name))
     const history = { fills: [...bought, ...undone], adjustments: [] }
-    const started = performance.now()
+    const started = process.cpuUsage()
     expect(statesAt(zero, history, [1])[0]?.positions).toMatchObject([{ quantity: one, avgPx: one }])
     expect(heldAtLast(history)?.position).toMatchObject({ quantity: one, avgPx: one })
-    expect(performance.now() - started).toBeLessThan(3_000)
+    // Microseconds of this process alone, however busy the machine is.
+    expect(process.cpuUsage(started).user).toBeLessThan(3_000_000)
   })
 
   test('a split restates only its own ledger', () => {
