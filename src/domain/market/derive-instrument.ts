@@ -81,20 +81,20 @@ export const knownForexPairs = (): string[] => [...tickOfPair.keys()]
 export const securityTypeOfSymbol = (symbol: string): SecurityType =>
   guessSecurityType(symbol, (code) => currencies.has(code))
 
+/** How many months later than its last day the month that names a contract may be; first that of most. */
+const namedLater = [0, 1, 2, -3]
+
 /**
  * The future of a root that trades for the last time on a day (YYYY-MM-DD). Delivery follows up to two months later,
- * as of crude oil. A root of no table names its contracts by the month of that day; undefined when none ends then.
+ * as of crude oil, and a quarter of interest is named by its first month. A root of no table names its contracts by the
+ * month of that day; undefined when none ends then.
  */
 export function futureEndingOn(root: string, lastDay: string): FutureParts | undefined {
   const { year, month } = partsOfDay(readDay(lastDay) ?? 0)
-  const contracts = [0, 1, 2].map(
-    (later): FutureParts => ({
-      securityType: 'FUT',
-      root,
-      year: year + (month + later > 12 ? 1 : 0),
-      month: ((month + later - 1) % 12) + 1,
-    }),
-  )
+  const contracts = namedLater.map((later): FutureParts => {
+    const months = year * 12 + month - 1 + later
+    return { securityType: 'FUT', root, year: Math.floor(months / 12), month: (months % 12) + 1 }
+  })
   if (!futureRoots.has(root)) return contracts[0]
   return contracts.find((parts) => {
     const instrument = deriveInstrument(parts)

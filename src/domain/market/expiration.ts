@@ -7,66 +7,88 @@ import type { SecurityType } from '../codes.ts'
 import { type Day, dayOf, hour, type Instant, readDay, weekdayOf } from '../time.ts'
 import { type CalendarName, isOpen, isTradeDate, sessionOn, tradeDateAtOrBefore } from './calendar.ts'
 
-/** How a future's last trading day follows from its contract month. */
-export type LastTradingRule =
-  | 'thirdFriday'
-  | 'lastFriday'
-  | 'lastThursday'
-  | 'beforeThirdWednesday'
-  | 'monthEnd'
-  | 'priorMonthEnd'
-  | 'secondPriorMonthEnd'
-  | 'seventhBeforeMonthEnd'
-  | 'thirdLast'
-  | 'beforeFifteenth'
-  | 'tenth'
-  | 'crude'
-  | 'naturalGas'
-  | 'volatility'
-
 /** New opening orders in a future end this long before its last session does. */
 export const contractCutoff = 48 * hour
 
+/** A contract month, and what its exchange counts as business days. */
+interface ContractMonth {
+  readonly year: number
+  readonly month: number
+  /** Its first day, and that of the month after it. */
+  readonly first: Day
+  readonly next: Day
+  readonly business: CalendarName
+  /** So many business days before a day. */
+  back(from: Day, count: number): Day
+}
+
+/** The business day on or before which crude oil is counted back from: the 25th of the month before. */
+const crudeDay = ({ year, month, business }: ContractMonth): Day =>
+  tradeDateAtOrBefore(business, firstOf(year, month - 1) + 24)
+
+/** How a future's last trading day follows from its contract month. */
+const lastDays = {
+  thirdFriday: ({ first, business }) => tradeDateAtOrBefore(business, thirdWeekday(first, 5)),
+  lastFriday: ({ next, business }) => tradeDateAtOrBefore(business, lastWeekday(next, 5)),
+  beforeSecondFriday: ({ first, back }) => back(thirdWeekday(first, 5) - 7, 1),
+  thirdWednesday: ({ first, business }) => tradeDateAtOrBefore(business, thirdWeekday(first, 3)),
+  // Two days before delivery, one where a currency is delivered on the next day.
+  beforeThirdWednesday: ({ first, back }) => back(thirdWeekday(first, 3), 2),
+  dayBeforeThirdWednesday: ({ first, back }) => back(thirdWeekday(first, 3), 1),
+  beforeLastWednesday: ({ next, back }) => back(lastWeekday(next, 3), 1),
+  // The month that names a quarter of interest is the one in which it begins; it trades until that quarter ends.
+  endOfQuarter: ({ year, month, back }) => back(thirdWeekday(firstOf(year, month + 3), 3), 1),
+  feederCattle,
+  monthEnd: ({ next, back }) => back(next, 1),
+  priorMonthEnd: ({ first, back }) => back(first, 1),
+  // Not the last business day of a year.
+  brent: ({ year, month, back }) => back(firstOf(year, month - 1), month === 2 ? 2 : 1),
+  seventhBeforeMonthEnd: ({ next, back }) => back(next, 8),
+  eighthBeforeMonthEnd: ({ next, back }) => back(next, 9),
+  eleventhBeforeMonthEnd: ({ next, back }) => back(next, 12),
+  fourteenthBeforeMonthEnd: ({ next, back }) => back(next, 15),
+  seventeenthLast: ({ next, back }) => back(next, 17),
+  thirdLast: ({ next, back }) => back(next, 3),
+  twoBeforeFourteenth: ({ first, back }) => back(first + 13, 2),
+  beforeFifteenth: ({ first, back }) => back(first + 14, 1),
+  beforeSixteenth: ({ first, back }) => back(first + 15, 1),
+  tenth: ({ first, business }) => nthTradeDate(business, first, 10),
+  eleventh: ({ first, business }) => nthTradeDate(business, first, 11),
+  crude: (contract) => contract.back(crudeDay(contract), 3),
+  beforeCrude: (contract) => contract.back(crudeDay(contract), 4),
+  tradeMonth: crudeDay,
+  naturalGas: ({ first, back }) => back(first, 3),
+  beforeNaturalGas: ({ first, back }) => back(first, 4),
+  volatility: ({ next, business }) =>
+    tradeDateAtOrBefore(business, tradeDateAtOrBefore(business, thirdWeekday(next, 5)) - 30),
+} as const satisfies Readonly<Record<string, (contract: ContractMonth) => Day>>
+
+export type LastTradingRule = keyof typeof lastDays
+
 /** The last trading day of a futures contract; `business` says which days count as business days. */
-export function lastTradingDayOf(
+export const lastTradingDayOf = (
   rule: LastTradingRule,
   year: number,
   month: number,
   business: CalendarName,
-): Day {
-  const first = firstOf(year, month)
-  const next = firstOf(year, month + 1)
-  const back = (from: Day, count: number): Day => businessDaysBefore(business, from, count)
-  switch (rule) {
-    case 'thirdFriday':
-      return tradeDateAtOrBefore(business, thirdWeekday(first, 5))
-    case 'lastFriday':
-      return tradeDateAtOrBefore(business, lastWeekday(next, 5))
-    case 'lastThursday':
-      return tradeDateAtOrBefore(business, lastWeekday(next, 4))
-    case 'beforeThirdWednesday':
-      return back(thirdWeekday(first, 3), 2)
-    case 'monthEnd':
-      return back(next, 1)
-    case 'priorMonthEnd':
-      return back(first, 1)
-    case 'secondPriorMonthEnd':
-      return back(firstOf(year, month - 1), 1)
-    case 'seventhBeforeMonthEnd':
-      return back(next, 8)
-    case 'thirdLast':
-      return back(next, 3)
-    case 'beforeFifteenth':
-      return back(first + 14, 1)
-    case 'tenth':
-      return nthTradeDate(business, first, 10)
-    case 'crude':
-      return back(tradeDateAtOrBefore(business, firstOf(year, month - 1) + 24), 3)
-    case 'naturalGas':
-      return back(first, 3)
-    case 'volatility':
-      return tradeDateAtOrBefore(business, tradeDateAtOrBefore(business, thirdWeekday(next, 5)) - 30)
-  }
+): Day =>
+  lastDays[rule]({
+    year,
+    month,
+    first: firstOf(year, month),
+    next: firstOf(year, month + 1),
+    business,
+    back: (from, count) => businessDaysBefore(business, from, count),
+  })
+
+/**
+ * The last Thursday, in November the one before Thanksgiving; a week earlier as long as it, or one of the four weekdays
+ * before it, is a holiday.
+ */
+function feederCattle({ first, next, month, business }: ContractMonth): Day {
+  let thursday = month === 11 ? thirdWeekday(first, 4) : lastWeekday(next, 4)
+  while ([0, 1, 2, 3, 6].some((before) => !isTradeDate(business, thursday - before))) thursday -= 7
+  return thursday
 }
 
 /**

@@ -253,12 +253,35 @@ describe('completed instruments', () => {
   })
 })
 
+test.each([
+  ['three months of interest', '@SR3Z27', '2028-03-14'],
+  ['Canadian dollars', '@6CZ27', '2027-12-14'],
+  ['euros', '@6EZ27', '2027-12-13'],
+  ['Brazilian reals', '@6LZ27', '2027-11-30'],
+  ['the dollar itself', '@DXZ27', '2027-12-13'],
+  ['a Japanese index', '@NKDZ27', '2027-12-09'],
+  ['an American index', '@ESZ27', '2027-12-17'],
+  ['crude oil', '@CLF28', '2027-12-20'],
+  ['crude oil in small', '@MCLF28', '2027-12-17'],
+  ['natural gas in small', '@QGF28', '2027-12-28'],
+  ['Brent at the end of the year', '@BZG28', '2027-12-30'],
+  ['gasoil', '@GF28', '2028-01-12'],
+  ['coffee', '@KCZ27', '2027-12-20'],
+  ['cattle at Thanksgiving', '@GFX27', '2027-11-18'],
+  ['steel', '@HRCX27', '2027-11-23'],
+])('%s is traded for the last time on its own day: %s on %s', (_, symbol, lastTradingDay) => {
+  const parts = parseSymbol(symbol, 'FUT', today)
+  expect(typeof parts === 'string' ? parts : deriveInstrument(parts)).toMatchObject({ lastTradingDay })
+})
+
 describe('a future by its last day of trading', () => {
   test.each([
     ['ES', '2026-06-18', '@ESM26'],
     ['CL', '2026-05-19', '@CLM26'],
     ['CL', '2026-12-21', '@CLF27'],
     ['QQQ', '2026-05-19', '@QQQK26'],
+    ['SR3', '2028-03-14', '@SR3Z27'],
+    ['SR3', '2026-12-15', '@SR3U26'],
     ['ES', '2026-06-19', undefined],
     ['ES', '2026-05-15', undefined],
   ])('%s on %s', (root, day, symbol) => {

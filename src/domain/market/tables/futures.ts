@@ -12,7 +12,7 @@ export const futureGroups: readonly FutureGroup[] = [
   {
     exchange: 'IFEU',
     calendar: 'CME_GLOBEX',
-    lastTrading: 'priorMonthEnd',
+    lastTrading: 'twoBeforeFourteenth',
     roots: `
       G USD 100 0.25 - - Low Sulfur Gasoil
     `,
@@ -20,7 +20,7 @@ export const futureGroups: readonly FutureGroup[] = [
   {
     exchange: 'IFEU',
     calendar: 'CME_GLOBEX',
-    lastTrading: 'secondPriorMonthEnd',
+    lastTrading: 'brent',
     roots: `
       B USD 1000 0.01 - - Brent Crude Futures
     `,
@@ -30,19 +30,47 @@ export const futureGroups: readonly FutureGroup[] = [
     calendar: 'CME_GLOBEX',
     lastTrading: 'priorMonthEnd',
     roots: `
-      CC USD 10 1 2100 1650 Cocoa Futures
-      CT USD 50000 0.0001 2000 1600 Cotton No. 2 Futures
-      KC USD 37500 0.0005 3600 2900 Coffee C Arabica Futures
-      OJ USD 15000 0.0005 2400 1900 Frozen Concentrated Orange Juice
       SB USD 112000 0.0001 1900 1500 Sugar No. 11 Futures
     `,
   },
   {
     exchange: 'IFUS',
     calendar: 'CME_GLOBEX',
-    lastTrading: 'thirdFriday',
+    lastTrading: 'beforeThirdWednesday',
     roots: `
       DX USD 1000 0.005 3700 3000 US Dollar Index Futures
+    `,
+  },
+  {
+    exchange: 'IFUS',
+    calendar: 'CME_GLOBEX',
+    lastTrading: 'eleventhBeforeMonthEnd',
+    roots: `
+      CC USD 10 1 2100 1650 Cocoa Futures
+    `,
+  },
+  {
+    exchange: 'IFUS',
+    calendar: 'CME_GLOBEX',
+    lastTrading: 'seventeenthLast',
+    roots: `
+      CT USD 50000 0.0001 2000 1600 Cotton No. 2 Futures
+    `,
+  },
+  {
+    exchange: 'IFUS',
+    calendar: 'CME_GLOBEX',
+    lastTrading: 'eighthBeforeMonthEnd',
+    roots: `
+      KC USD 37500 0.0005 3600 2900 Coffee C Arabica Futures
+    `,
+  },
+  {
+    exchange: 'IFUS',
+    calendar: 'CME_GLOBEX',
+    lastTrading: 'fourteenthBeforeMonthEnd',
+    roots: `
+      OJ USD 15000 0.0005 2400 1900 Frozen Concentrated Orange Juice
     `,
   },
   {
@@ -87,7 +115,6 @@ export const futureGroups: readonly FutureGroup[] = [
     calendar: 'CBOT_RATES',
     lastTrading: 'seventhBeforeMonthEnd',
     roots: `
-      F1U USD 1000 0.0078125 1122 1020 5-Year USD MAC Swap Futures
       TN USD 1000 0.015625 2695 2450 Ultra 10-Year U.S. Treasury Note Futures
       UB USD 1000 0.03125 7150 6500 Ultra U.S. Treasury Bond Futures
       ZB USD 1000 0.03125 3850 3500 U.S. Treasury Bond Futures
@@ -99,12 +126,34 @@ export const futureGroups: readonly FutureGroup[] = [
     calendar: 'CME_GLOBEX',
     lastTrading: 'thirdFriday',
     roots: `
-      AW USD 100 0.1 413 375 Bloomberg Commodity Index Futures
-      BCF USD 50 0.25 880 800 Black Sea Corn Financially Settled (Platts) Futures
-      BWF USD 50 0.25 1045 950 Black Sea Wheat Financially Settled (Platts) Futures
       EH USD 29000 0.001 4730 4300 Ethanol Futures
       MYM USD 0.5 1 880 800 Micro E-mini Dow Jones Industrial Average Index Futures
       YM USD 5 1 8800 8000 E-mini Dow ($5) Futures
+    `,
+  },
+  {
+    exchange: 'XCBT',
+    calendar: 'CME_GLOBEX',
+    lastTrading: 'thirdWednesday',
+    roots: `
+      AW USD 100 0.1 413 375 Bloomberg Commodity Index Futures
+    `,
+  },
+  {
+    exchange: 'XCBT',
+    calendar: 'CME_GLOBEX',
+    lastTrading: 'monthEnd',
+    roots: `
+      BCF USD 50 0.25 880 800 Black Sea Corn Financially Settled (Platts) Futures
+      BWF USD 50 0.25 1045 950 Black Sea Wheat Financially Settled (Platts) Futures
+    `,
+  },
+  {
+    exchange: 'XCBT',
+    calendar: 'CBOT_RATES',
+    lastTrading: 'beforeThirdWednesday',
+    roots: `
+      F1U USD 1000 0.0078125 1122 1020 5-Year USD MAC Swap Futures
     `,
   },
   {
@@ -136,7 +185,6 @@ export const futureGroups: readonly FutureGroup[] = [
     lastTrading: 'beforeThirdWednesday',
     roots: `
       GE USD 2500 0.0025 330 300 Eurodollar Futures
-      SR3 USD 2500 0.0025 - - Three-Month SOFR Futures
     `,
   },
   {
@@ -146,10 +194,8 @@ export const futureGroups: readonly FutureGroup[] = [
     roots: `
       6A USD 100000 0.00005 1595 1450 Australian Dollar Futures
       6B USD 62500 0.0001 2365 2150 British Pound Futures
-      6C USD 100000 0.00005 1485 1350 Canadian Dollar Futures
       6E USD 125000 0.00005 2420 2200 Euro FX Futures
       6J USD 12500000 0.0000005 2750 2500 Japanese Yen Futures
-      6L USD 100000 0.00005 1210 1100 Brazilian Real Futures
       6M USD 500000 0.00001 1430 1300 Mexican Peso Futures
       6N USD 100000 0.00005 1540 1400 New Zealand Dollar Futures
       6R USD 2500000 0.000005 2310 2100 Russian Ruble Futures
@@ -171,7 +217,6 @@ export const futureGroups: readonly FutureGroup[] = [
       M6E USD 12500 0.0001 242 220 Micro Euro/U.S. Dollar (EUR/USD) Futures
       M6J JPY 10000 0.01 - - Micro USD/JPY Futures
       M6S CHF 10000 0.0001 - - Micro USD/CHF Futures
-      MCD USD 10000 0.0001 149 135 Micro Canadian Dollar/U.S.Dollar(CAD/USD) Futures
       MIR USD 1000000 0.01 352 320 Micro INR/USD Futures
       MJY USD 1250000 0.000001 275 250 Micro Japanese Yen/U.S. Dollar (JPY/USD) Futures
       MNH USD 10000 0.0001 1210 1100 Micro USD/CNH Futures
@@ -200,32 +245,26 @@ export const futureGroups: readonly FutureGroup[] = [
       E3G GBP 500 0.05 - - E-mini FTSE 100 GBP Futures
       EI USD 100 0.1 3960 3600 E-mini FTSE Emerging Index Futures
       EMD USD 100 0.1 13750 12500 E-mini S&P MidCap 400 Futures
-      ENY JPY 100 10 - - E-mini Nikkei YEN Futures
       ES USD 50 0.25 11880 10800 E-mini S&P 500 Futures
       ESG USD 500 0.02 - - E-mini S&P500 ESG Futures
       FT1 GBP 10 0.5 - - E-mini FTSE 100 GBP Futures
       FT5 USD 2 2.5 - - E-mini FTSE China Futures
       FTU USD 50 0.1 - - E-mini FTSE 100 USD Futures
-      GD USD 250 0.05 8965 8150 S&P-GSCI Commodity Index Futures
       IBV USD 1 5 18040 16400 USD-Denominated Ibovespa Index Futures
       M2K USD 5 0.1 605 550 Micro E-mini Russell 2000 Index Futures
       MES USD 5 0.25 1188 1080 Micro E-mini Standard and Poor's 500 Stock Price Index Futures
       MNQ USD 2 0.25 1650 1500 Micro E-mini Nasdaq-100 Index Futures
-      NIY JPY 500 5 - - Nikkei/YEN Futures
-      NKD USD 5 5 7150 6500 Nikkei/USD Futures
       NQ USD 20 0.25 16500 15000 E-mini Nasdaq-100 Futures
       RS1 USD 50 0.1 - - E-mini Russell 1000 future
       RTY USD 50 0.1 6050 5500 E-mini Russell 2000 Index Futures
       RX USD 100 0.1 - - DJRE Futures
       SDA USD 250 0.05 - - SP500 S&P 500 Annual Dividend Index future
-      TPD USD 50 0.5 - - TOPIX USD Futures
-      TPY JPY 5000 0.5 - - TOPIX JPY Futures
     `,
   },
   {
     exchange: 'XCME',
     calendar: 'CME_LIVESTOCK',
-    lastTrading: 'beforeFifteenth',
+    lastTrading: 'beforeSixteenth',
     roots: `
       LBR USD 27.5 0.5 - - Lumber Futures
       LBS USD 110 0.1 9075 8250 Random Length Lumber Futures
@@ -234,7 +273,7 @@ export const futureGroups: readonly FutureGroup[] = [
   {
     exchange: 'XCME',
     calendar: 'CME_LIVESTOCK',
-    lastTrading: 'lastThursday',
+    lastTrading: 'feederCattle',
     roots: `
       GF USD 50000 0.00025 2723 2475 Feeder Cattle Futures
     `,
@@ -253,6 +292,51 @@ export const futureGroups: readonly FutureGroup[] = [
     lastTrading: 'tenth',
     roots: `
       HE USD 40000 0.00025 2090 1900 Lean Hog Futures
+    `,
+  },
+  {
+    exchange: 'XCME',
+    calendar: 'CBOT_RATES',
+    lastTrading: 'endOfQuarter',
+    roots: `
+      SR3 USD 2500 0.0025 - - Three-Month SOFR Futures
+    `,
+  },
+  {
+    exchange: 'XCME',
+    calendar: 'CME_FX',
+    lastTrading: 'dayBeforeThirdWednesday',
+    roots: `
+      6C USD 100000 0.00005 1485 1350 Canadian Dollar Futures
+      MCD USD 10000 0.0001 149 135 Micro Canadian Dollar/U.S.Dollar(CAD/USD) Futures
+    `,
+  },
+  {
+    exchange: 'XCME',
+    calendar: 'CME_FX',
+    lastTrading: 'priorMonthEnd',
+    roots: `
+      6L USD 100000 0.00005 1210 1100 Brazilian Real Futures
+    `,
+  },
+  {
+    exchange: 'XCME',
+    calendar: 'CME_GLOBEX',
+    lastTrading: 'beforeSecondFriday',
+    roots: `
+      ENY JPY 100 10 - - E-mini Nikkei YEN Futures
+      NIY JPY 500 5 - - Nikkei/YEN Futures
+      NKD USD 5 5 7150 6500 Nikkei/USD Futures
+      TPD USD 50 0.5 - - TOPIX USD Futures
+      TPY JPY 5000 0.5 - - TOPIX JPY Futures
+    `,
+  },
+  {
+    exchange: 'XCME',
+    calendar: 'CME_GLOBEX',
+    lastTrading: 'eleventh',
+    roots: `
+      GD USD 250 0.05 8965 8150 S&P-GSCI Commodity Index Futures
     `,
   },
   {
@@ -277,8 +361,6 @@ export const futureGroups: readonly FutureGroup[] = [
     roots: `
       CL USD 1000 0.01 7480 6800 Crude Oil Futures
       HCL USD 1000 0.01 9900 9000 WTI Houston Crude Oil Futures
-      MCL USD 100 0.01 748 680 Micro WTI Crude Oil Futures
-      QM USD 500 0.025 - - E-mini Crude Oil Futures
     `,
   },
   {
@@ -310,7 +392,6 @@ export const futureGroups: readonly FutureGroup[] = [
       AC0 USD 42000 0.00001 1650 1500 Mont Belvieu Ethane (OPIS) Futures
       AD0 USD 42000 0.00001 5280 4800 Mont Belvieu Normal Butane (OPIS) Futures
       ADB USD 1000 0.001 440 400 Brent Crude Oil vs. Dubai Crude Oil (Platts) Futures
-      AE5 USD 1000 0.01 550 500 Argus LLS vs. WTI (Argus) Trade Month Futures
       AGA USD 1000 0.001 550 500 Singapore Gasoil (Platts) vs. Low Sulphur Gasoil Futures
       AJL USD 42000 0.0001 5280 4800 Los Angeles CARBOB Gasoline (OPIS) vs. RBOB Gasoline Futures
       AJS USD 42000 0.0001 6302 5729 Los Angeles Jet (OPIS) vs. NY Harbor ULSD Futures
@@ -320,7 +401,6 @@ export const futureGroups: readonly FutureGroup[] = [
       AR0 USD 42000 0.00001 3832 3483 Mont Belvieu Natural Gasoline (OPIS) BALMO Futures
       ARE USD 1000 0.01 2638 2398 RBOB Gasoline Crack Spread Futures
       AVZ USD 1000 0.001 2924 2658 Gulf Coast HSFO (Platts) BALMO Futures
-      AYV USD 1000 0.01 902 820 Mars (Argus) vs. WTI Trade Month Futures
       AYX USD 1000 0.01 880 800 Mars (Argus) vs. WTI Financial Futures
       AZ1 EUR 100 0.001 2554 2321 Ethanol T2 FOB Rdam Including Duty (Platts) Futures
       B0 USD 42000 0.00001 5280 4800 Mont Belvieu LDH Propane (OPIS) Futures
@@ -344,8 +424,6 @@ export const futureGroups: readonly FutureGroup[] = [
       FRC USD 1000 0.0001 7700 7000 Freight Route TC14 (Baltic) Futures
       FSS USD 1000 0.001 9020 8200 1% Fuel Oil Cargoes FOB NWE (Platts) vs. 3.5% Fuel Oil Barges FOB Rdam (Platts) Futures
       GCU USD 1000 0.001 2560 2327 Gulf Coast HSFO (Platts) vs. European 3.5% Fuel Oil Barges FOB Rdam (Platts) Futures
-      HRC USD 20 1 550 500 U.S. Midwest Domestic Hot-Rolled Coil Steel (CRU) Index Futures
-      HTT USD 1000 0.01 550 500 WTI Houston (Argus) vs. WTI Trade Month Futures
       M1B USD 10 0.001 363 330 Micro Gasoil 0.1% Barges FOB ARA (Platts) Futures
       M35 USD 10 0.001 330 300 Micro European 3.5% Fuel Oil Cargoes FOB Med (Platts) Futures
       M5F USD 10 0.01 50 45 Micro Coal (API 5) fob Newcastle (Argus/McCloskey) Futures
@@ -353,7 +431,6 @@ export const futureGroups: readonly FutureGroup[] = [
       MEF USD 10 0.001 31900 29000 Micro European 3.5% Fuel Oil Barges FOB Rdam (Platts) Futures
       R5O USD 10 0.001 396 360 Micro European FOB Rdam Marine Fuel 0.5% Barges (Platts) Futures
       S5O USD 10 0.001 385 350 Micro Singapore FOB Marine Fuel 0.5% (Platts) Futures
-      YO USD 112000 0.0001 990 900 No. 11 Sugar Futures
     `,
   },
   {
@@ -362,10 +439,7 @@ export const futureGroups: readonly FutureGroup[] = [
     lastTrading: 'naturalGas',
     roots: `
       HH USD 10000 0.001 8250 7500 Natural Gas (Henry Hub) Last-day Financial Futures
-      HP USD 10000 0.001 8250 7500 Natural Gas (Henry Hub) Penultimate Financial Futures
-      MNG USD 1000 0.001 - - Micro Henry Hub Natural Gas Futures
       NG USD 10000 0.001 8250 7500 Henry Hub Natural Gas Futures
-      QG USD 2500 0.005 - - E-mini Natural Gas Futures
     `,
   },
   {
@@ -375,12 +449,13 @@ export const futureGroups: readonly FutureGroup[] = [
     roots: `
       HO USD 42000 0.0001 7700 7000 NY Harbor ULSD Futures
       RB USD 42000 0.0001 7700 7000 RBOB Gasoline Futures
+      YO USD 112000 0.0001 990 900 No. 11 Sugar Futures
     `,
   },
   {
     exchange: 'XNYM',
     calendar: 'CME_ENERGY_METALS',
-    lastTrading: 'secondPriorMonthEnd',
+    lastTrading: 'brent',
     roots: `
       BZ USD 1000 0.01 6600 6000 Brent Last Day Financial Futures
     `,
@@ -393,6 +468,43 @@ export const futureGroups: readonly FutureGroup[] = [
       PA USD 100 0.5 22550 20500 Palladium Futures
       PAM USD 10 0.5 2255 2050 Micro Palladium Futures
       PL USD 50 0.1 3575 3250 Platinum Futures
+    `,
+  },
+  {
+    exchange: 'XNYM',
+    calendar: 'CME_ENERGY_METALS',
+    lastTrading: 'beforeCrude',
+    roots: `
+      MCL USD 100 0.01 748 680 Micro WTI Crude Oil Futures
+      QM USD 500 0.025 - - E-mini Crude Oil Futures
+    `,
+  },
+  {
+    exchange: 'XNYM',
+    calendar: 'CME_ENERGY_METALS',
+    lastTrading: 'beforeNaturalGas',
+    roots: `
+      HP USD 10000 0.001 8250 7500 Natural Gas (Henry Hub) Penultimate Financial Futures
+      MNG USD 1000 0.001 - - Micro Henry Hub Natural Gas Futures
+      QG USD 2500 0.005 - - E-mini Natural Gas Futures
+    `,
+  },
+  {
+    exchange: 'XNYM',
+    calendar: 'CME_ENERGY_METALS',
+    lastTrading: 'tradeMonth',
+    roots: `
+      AE5 USD 1000 0.01 550 500 Argus LLS vs. WTI (Argus) Trade Month Futures
+      AYV USD 1000 0.01 902 820 Mars (Argus) vs. WTI Trade Month Futures
+      HTT USD 1000 0.01 550 500 WTI Houston (Argus) vs. WTI Trade Month Futures
+    `,
+  },
+  {
+    exchange: 'XNYM',
+    calendar: 'CME_ENERGY_METALS',
+    lastTrading: 'beforeLastWednesday',
+    roots: `
+      HRC USD 20 1 550 500 U.S. Midwest Domestic Hot-Rolled Coil Steel (CRU) Index Futures
     `,
   },
 ]
