@@ -6,6 +6,7 @@ import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../d
 import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
 import { cancelOrders } from './account-orders.ts'
+import { heldAgainst } from './sending.ts'
 import { stoppedInfo } from './setups.ts'
 
 /** Setups that were stopped and may still hold what is to be closed. */
@@ -39,9 +40,7 @@ const isClosable = fragment`p.quantity <> 0 and not a.is_autotrade_disabled
  * to cancel: it would be asked the same over and over, as long as it says no.
  */
 const isExcessive = fragment`o.source = 'X' and ${isWorking} and o.status <> '6' and o.info = ${stoppedInfo}
-  and o.order_qty - o.cum_qty > coalesce((
-    select case o.side when '2' then p.quantity else -p.quantity end from account_position p
-    where p.setup_id = o.setup_id and p.instrument_id = o.instrument_id), 0)`
+  and o.order_qty - o.cum_qty > ${heldAgainst}`
 
 /** A setup that holds nothing and has nothing at work. */
 const isOver = fragment`

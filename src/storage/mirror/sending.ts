@@ -142,7 +142,7 @@ const isOpeningPermitted: Fragment = fragment`not t.closing_orders_only and case
   when 'FUT' then ${mayOpenIn('futures')} else ${mayOpenIn('forex')} end`
 
 /** How much is held that a closing order `o` would close, unsigned. */
-const heldAgainst: Fragment = fragment`coalesce((
+export const heldAgainst: Fragment = fragment`coalesce((
   select greatest(0, case o.side when '2' then p.quantity else -p.quantity end) from account_position p
   where p.account_id = o.account_id and p.setup_id = o.setup_id and p.instrument_id = o.instrument_id), 0)`
 
