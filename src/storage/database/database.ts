@@ -144,12 +144,7 @@ async function closed(
   rest: { isUnderWay(): boolean; hangUp(): void },
 ): Promise<void> {
   const isClosed = closing.then(() => true)
-  const noLonger = new AbortController()
-  isClosed.then(
-    () => noLonger.abort(),
-    () => noLonger.abort(),
-  )
-  const isTooLate = () => pause(patienceMs, false, { signal: noLonger.signal }).catch(() => isClosed)
+  const isTooLate = () => pause(patienceMs, false, { ref: false })
   while (!(await Promise.race([isClosed, isTooLate()]))) if (!rest.isUnderWay()) return rest.hangUp()
 }
 
