@@ -9,10 +9,9 @@ import { type Instant, minute } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { loadRateTable } from '../../storage/market/quotes.ts'
 import {
-  cancelOrders,
+  cancelThese,
   insertAccountOrders,
   type NewAccountOrder,
-  theseOrders,
 } from '../../storage/mirror/account-orders.ts'
 import { endExclusionsIn, type SetupSymbol } from '../../storage/mirror/exclusions.ts'
 import { type Succession, saveSuccessions } from '../../storage/mirror/successions.ts'
@@ -158,8 +157,7 @@ async function carryOut(tx: Transaction, planned: readonly PlannedCase[], now: I
   const canceled = planned.flatMap(({ one, plan }) =>
     plan.actions.cancel.map((id) => one.orders.get(id)!).filter(({ status }) => status !== '6'),
   )
-  if (canceled.length > 0)
-    await cancelOrders(tx, theseOrders(canceled), { at: now, info: 'no longer wanted' })
+  await cancelThese(tx, canceled, { at: now, info: 'no longer wanted' })
   const turns = await planTurns(tx, planned, now)
   const followed = planned.flatMap(({ one, plan }): Succession[] => [
     ...plan.actions.replace.map((replacement) => changedCopy(one, replacement, now)),
@@ -219,8 +217,7 @@ const ratesOf = (tx: Transaction, guarded: readonly { one: SyncCase }[]): Promis
 /** Writes protective stops; answers the setups in which something was done. */
 async function guard(tx: Transaction, stops: readonly StopChanges[], now: Instant): Promise<number[]> {
   const canceled = stops.flatMap(({ cancel }) => cancel)
-  if (canceled.length > 0)
-    await cancelOrders(tx, theseOrders(canceled), { at: now, info: 'no longer wanted' })
+  await cancelThese(tx, canceled, { at: now, info: 'no longer wanted' })
   const changed = stops.flatMap(({ change }) => change)
   const placed = stops.flatMap(({ place }) => place)
   await saveSuccessions(tx, changed, now)

@@ -8,7 +8,7 @@ import { type Decimal, dec, decOrNull, max, min, zero } from '../../domain/decim
 import { limitOf } from '../../domain/mirror/mirror-plan.ts'
 import { type MirrorSettings, size, target } from '../../domain/mirror/mirror-target.ts'
 import type { Instant } from '../../domain/time.ts'
-import { cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
+import { cancelThese } from '../../storage/mirror/account-orders.ts'
 import {
   type ChaseRow,
   findNextChase,
@@ -115,9 +115,7 @@ const chaseThese = (ctx: WorkContext, accounts: Among): Promise<number> =>
           successions.push(turned(row, chased, now))
       }
       await settleChases(tx, rows)
-      if (withdrawn.length > 0) {
-        await cancelOrders(tx, theseOrders(withdrawn), { at: now, info: 'left behind by its signal' })
-      }
+      await cancelThese(tx, withdrawn, { at: now, info: 'left behind by its signal' })
       await saveSuccessions(tx, successions, now)
       // No broker reports the end of what it never saw: what it was to do is AutoSync's.
       const unseen = withdrawn.filter(({ status, attempts }) => status === 'A' && attempts === 0)

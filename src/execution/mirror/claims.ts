@@ -9,12 +9,7 @@ import { isLive } from '../../domain/codes.ts'
 import { dec } from '../../domain/decimal.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
-import {
-  type CopyRow,
-  cancelOrders,
-  type OrderKey,
-  theseOrders,
-} from '../../storage/mirror/account-orders.ts'
+import { type CopyRow, cancelThese, type OrderKey } from '../../storage/mirror/account-orders.ts'
 import { askConfirmation } from '../../storage/mirror/order-confirmations.ts'
 import {
   type Bounded,
@@ -136,7 +131,7 @@ function refusalOf(row: SendRow): string | undefined {
 async function end(tx: Transaction, rows: readonly SendRow[], now: Instant): Promise<void> {
   for (const info of new Set(rows.map(refusalOf))) {
     const these = rows.filter((row) => refusalOf(row) === info)
-    if (info !== undefined) await cancelOrders(tx, theseOrders(these), { at: now, info })
+    if (info !== undefined) await cancelThese(tx, these, { at: now, info })
   }
 }
 
@@ -157,5 +152,5 @@ async function settleOrphan(
     await redirectReplacement(tx, row, { anew: replaced })
     return
   }
-  await cancelOrders(tx, theseOrders([row]), { at: now, info: 'the order it replaces has ended' })
+  await cancelThese(tx, [row], { at: now, info: 'the order it replaces has ended' })
 }

@@ -17,7 +17,7 @@ import {
 import { actsAgainst, closesNothing } from '../../domain/positions/open-close.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
-import { cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
+import { cancelThese } from '../../storage/mirror/account-orders.ts'
 import { entryKey, loadEntryFills } from '../../storage/mirror/entry-fills.ts'
 import { type Succession, saveSuccessions } from '../../storage/mirror/successions.ts'
 import type { SyncCase } from '../../storage/mirror/sync-cases.ts'
@@ -190,7 +190,7 @@ export async function followClosing(
   })
   const canceled = [...over, ...changes.flatMap((each) => each.canceled)]
   const successions = changes.flatMap((each) => each.successions)
-  if (canceled.length > 0) await cancelOrders(tx, theseOrders(canceled), { at: now, info: 'position closed' })
+  await cancelThese(tx, canceled, { at: now, info: 'position closed' })
   await saveSuccessions(tx, successions, now)
   return [...canceled, ...successions.map(({ order }) => order)].map(({ setupId }) => setupId)
 }

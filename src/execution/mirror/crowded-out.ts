@@ -11,10 +11,9 @@ import type { SyncOrder } from '../../domain/mirror/mirror-sync-state.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import {
-  cancelOrders,
+  cancelThese,
   insertAccountOrders,
   type NewAccountOrder,
-  theseOrders,
 } from '../../storage/mirror/account-orders.ts'
 import type { DueSignal } from '../../storage/mirror/followers.ts'
 import { type Succession, saveSuccessions } from '../../storage/mirror/successions.ts'
@@ -99,8 +98,7 @@ export async function closeCrowdedOut(
       Math.max(1, revisions.get(`${setup.id} ${signal.id}`) ?? 0)
     const closings = cases.map((one) => closingOf(one, signal, revisionIn(one), now))
     const canceled = closings.flatMap((closing) => closing.canceled)
-    if (canceled.length > 0)
-      await cancelOrders(tx, theseOrders(canceled), { at: now, info: 'no longer wanted' })
+    await cancelThese(tx, canceled, { at: now, info: 'no longer wanted' })
     await saveSuccessions(
       tx,
       closings.flatMap(({ shrunk }) => shrunk),

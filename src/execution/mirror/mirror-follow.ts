@@ -15,9 +15,9 @@ import type { Transaction } from '../../storage/database/sql.ts'
 import {
   type CopyRow,
   cancelOrders,
+  cancelThese,
   copiesOf,
   graceCopies,
-  theseOrders,
 } from '../../storage/mirror/account-orders.ts'
 import type { PlannedSlice } from '../../storage/mirror/copies.ts'
 import { endExclusions } from '../../storage/mirror/exclusions.ts'
@@ -198,10 +198,8 @@ export async function takeOver(
       referencePx: signal.referencePx,
     })
   })
-  if (withdrawn.length > 0) {
-    const which = theseOrders(withdrawn.map(({ copy }) => copy))
-    await cancelOrders(tx, which, { at: now, info: endingOf(signal) ?? 'no longer wanted' })
-  }
+  const canceled = withdrawn.map(({ copy }) => copy)
+  await cancelThese(tx, canceled, { at: now, info: endingOf(signal) ?? 'no longer wanted' })
   await saveSuccessions(tx, successions, now)
   return new Set(kept.map(({ row }) => row))
 }

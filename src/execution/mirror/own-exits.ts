@@ -13,7 +13,7 @@ import { closableQuantity } from '../../domain/orders/manual-order.ts'
 import { actsAgainst, closesNothing } from '../../domain/positions/open-close.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
-import { cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
+import { cancelThese } from '../../storage/mirror/account-orders.ts'
 import { saveSuccessions } from '../../storage/mirror/successions.ts'
 import type { SyncCase } from '../../storage/mirror/sync-cases.ts'
 import type { SyncOrderRow } from '../../storage/mirror/sync-facts.ts'
@@ -101,7 +101,7 @@ export async function clampOwnExits(
   if (exits.length === 0) return []
   for (const info of Object.values(infos)) {
     const rows = exits.filter((exit) => exit.info === info).map(({ row }) => row)
-    if (rows.length > 0) await cancelOrders(tx, theseOrders(rows), { at: now, info })
+    await cancelThese(tx, rows, { at: now, info })
   }
   for (const source of ['M', 'S'] as const) {
     const cut = exits.filter(({ row, leaves }) => leaves !== null && row.source === source)
@@ -137,6 +137,5 @@ export async function endIdleExits(tx: Transaction, cases: readonly SyncCase[], 
         closesNothing({ side, positionEffect: positionEffect }, dec(held.get(instrumentId)?.quantity ?? 0)),
     ),
   )
-  if (idle.length > 0)
-    await cancelOrders(tx, theseOrders(idle), { at: now, info: infos['no position to close'] })
+  await cancelThese(tx, idle, { at: now, info: infos['no position to close'] })
 }

@@ -174,6 +174,13 @@ export const cancelOrders = (
     from decided d
     where o.account_id = d.account_id and o.id = d.id and o.status <> '6' and not (d.waits and o.attempts > 0)`
 
+/** The same of these orders; of none nothing is asked. */
+export const cancelThese = async (
+  tx: Transaction,
+  orders: readonly OrderKey[],
+  end: Parameters<typeof cancelOrders>[2],
+): Promise<number> => (orders.length === 0 ? 0 : cancelOrders(tx, theseOrders(orders), end))
+
 /**
  * The orders `o` that `which` names with the live ones that unanswered among them replace: all that is to be locked.
  * Not what has ended: who sends an order has locked it already, and not what went before it.
