@@ -284,7 +284,6 @@ create table approval_request (
 );
 CREATE INDEX approval_request_expires ON public.approval_request USING btree (expires_at) WHERE (status = 'PendingCustomer'::text);
 CREATE UNIQUE INDEX approval_request_live ON public.approval_request USING btree (account_id, strategy_id) WHERE (status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text]));
-CREATE INDEX approval_request_superseded_by ON public.approval_request USING btree (superseded_by) WHERE (superseded_by IS NOT NULL);
 CREATE INDEX approval_request_unannounced ON public.approval_request USING btree (ended_at) WHERE ((ended_at IS NOT NULL) AND (announced_at IS NULL));
 CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF account_id, strategy_id, action, status, failure, superseded_by, choices ON public.approval_request FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'account_id,strategy_id,action,status,failure,superseded_by', 'choices');
 
@@ -543,7 +542,6 @@ create table fee_settlement (
   constraint fee_settlement_percent_check CHECK (((percent >= 0) AND (percent <= 100))),
   constraint fee_settlement_units_check CHECK (((units)::numeric > (0)::numeric))
 );
-CREATE INDEX fee_settlement_subscription ON public.fee_settlement USING btree (subscription_id, settled_at);
 
 create table fill (
   id bigint not null generated always as identity,
@@ -569,7 +567,6 @@ create table fill (
 );
 CREATE INDEX fill_signal ON public.fill USING btree (signal_id);
 CREATE INDEX fill_strategy ON public.fill USING btree (strategy_id, id);
-CREATE INDEX fill_trade ON public.fill USING btree (trade_id);
 
 create table fix_session (
   connection text not null,
@@ -730,8 +727,6 @@ create table ledger_transfer (
   constraint ledger_transfer_check CHECK ((to_account_id <> from_account_id)),
   constraint ledger_transfer_reason_check CHECK ((reason = ANY (ARRAY['payment'::text, 'ownerShare'::text, 'siteMarkup'::text, 'platformShare'::text])))
 );
-CREATE INDEX ledger_transfer_from ON public.ledger_transfer USING btree (from_account_id);
-CREATE INDEX ledger_transfer_to ON public.ledger_transfer USING btree (to_account_id);
 CREATE CONSTRAINT TRIGGER charge_is_settled AFTER INSERT OR DELETE ON public.ledger_transfer DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
 CREATE TRIGGER ledger_transfer_is_final BEFORE UPDATE ON public.ledger_transfer FOR EACH ROW EXECUTE FUNCTION ledger_transfer_is_final();
 
@@ -847,7 +842,6 @@ create table payment_event (
   constraint payment_event_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charge(id),
   constraint payment_event_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'declined'::text])))
 );
-CREATE INDEX payment_event_charge ON public.payment_event USING btree (charge_id);
 CREATE INDEX payment_event_unapplied ON public.payment_event USING btree (id) WHERE (applied_at IS NULL);
 
 create table payment_method (
@@ -1239,7 +1233,6 @@ create table simulation (
   constraint simulation_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
   constraint simulation_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
 );
-CREATE INDEX simulation_strategy ON public.simulation USING btree (strategy_id);
 
 create table site (
   id bigint not null generated always as identity,
@@ -1273,7 +1266,6 @@ create table site_catalog (
   constraint site_catalog_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
   constraint site_catalog_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
 );
-CREATE INDEX site_catalog_strategy ON public.site_catalog USING btree (strategy_id);
 CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, strategy_id, markup, display_name ON public.site_catalog FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,strategy_id,markup', 'display_name');
 
 create table site_catalog_past (
@@ -1385,12 +1377,10 @@ CREATE INDEX strategy_record_statistics ON public.strategy_record USING btree (s
 create table strategy_statistics (
   strategy_id bigint not null,
   computed_at timestamp with time zone not null,
-  valued_day date not null,
   value amount not null,
   age_in_days integer not null,
   return_percent figure,
   is_annual boolean not null,
-  cumulative_percent figure,
   sharpe figure,
   sortino figure,
   calmar figure,
@@ -1427,8 +1417,6 @@ create table strategy_statistics (
   constraint strategy_statistics_pkey PRIMARY KEY (strategy_id),
   constraint strategy_statistics_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
 );
-CREATE INDEX strategy_statistics_return ON public.strategy_statistics USING btree (return_percent DESC NULLS LAST, strategy_id);
-CREATE INDEX strategy_statistics_sharpe ON public.strategy_statistics USING btree (sharpe DESC NULLS LAST, strategy_id);
 
 create table subscription (
   id bigint not null generated always as identity,
@@ -1621,7 +1609,6 @@ create table watch_list_member (
   constraint watch_list_member_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
   constraint watch_list_member_watch_list_id_fkey FOREIGN KEY (watch_list_id) REFERENCES watch_list(id) ON DELETE CASCADE
 );
-CREATE INDEX watch_list_member_strategy ON public.watch_list_member USING btree (strategy_id);
 CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF watch_list_id, strategy_id ON public.watch_list_member FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'watch_list_id,strategy_id', '');
 
 create table webhook_attempt (
@@ -1657,7 +1644,6 @@ CREATE INDEX webhook_delivery_claimed ON public.webhook_delivery USING btree (en
 CREATE INDEX webhook_delivery_delivered ON public.webhook_delivery USING btree (delivered_at) WHERE (delivered_at IS NOT NULL);
 CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (endpoint_id, next_try_at, id) WHERE (next_try_at IS NOT NULL);
 CREATE INDEX webhook_delivery_given_up ON public.webhook_delivery USING btree (endpoint_id, created_at) WHERE ((delivered_at IS NULL) AND (next_try_at IS NULL));
-CREATE INDEX webhook_delivery_request ON public.webhook_delivery USING btree (approval_request_id);
 
 create table webhook_endpoint (
   id bigint not null generated always as identity,

@@ -6,7 +6,7 @@ import type { SecurityType } from '../../domain/codes.ts'
 import { groupBy } from '../../domain/group.ts'
 import type { IndexSeries } from '../../domain/statistics/benchmark.ts'
 import { summarizeEquity } from '../../domain/statistics/equity.ts'
-import { equitySeries, growthOf } from '../../domain/statistics/series.ts'
+import { equitySeries } from '../../domain/statistics/series.ts'
 import { summarizeTrades } from '../../domain/statistics/trades.ts'
 import {
   areStatisticsDue,
@@ -56,17 +56,14 @@ function figuresOf(
   trades: readonly TradeResultRow[],
   index: IndexSeries,
 ): StrategyStatistics {
-  const { strategyId, averageLeverage, highestLeverage, days, values } = record
+  const { strategyId, averageLeverage, highestLeverage, values } = record
   const series = equitySeries(record)
-  const growth = growthOf(series)
   const countOf = (securityType: SecurityType): number =>
     trades.filter((trade) => trade.securityType === securityType).length
   return {
     strategyId,
-    valuedDay: days.at(-1) ?? record.startDay,
     value: values.at(-1) ?? record.startingCash,
     equity: summarizeEquity(series, { riskFree: 0, ...(index.days.length > 0 && { index }) }),
-    cumulativePercent: growth === null ? null : 100 * (growth - 1),
     averageLeverage,
     highestLeverage,
     trades: summarizeTrades(trades),

@@ -130,10 +130,8 @@ export async function saveIndexCloses(
 /** All figures of a strategy. */
 export interface StrategyStatistics {
   readonly strategyId: number
-  readonly valuedDay: Day
   readonly value: number
   readonly equity: EquityStatistics
-  readonly cumulativePercent: number | null
   readonly averageLeverage: number | null
   readonly highestLeverage: number | null
   readonly trades: TradeStatistics
@@ -149,12 +147,10 @@ type Column = readonly [
 
 const columns: readonly Column[] = [
   ['strategy_id', 'bigint', ({ strategyId }) => strategyId],
-  ['valued_day', 'date', ({ valuedDay }) => formatDay(valuedDay)],
   ['value', 'numeric', ({ value }) => value],
   ['age_in_days', 'int', ({ equity }) => equity.ageInDays],
   ['return_percent', 'float8', ({ equity }) => equity.returnPercent],
   ['is_annual', 'boolean', ({ equity }) => equity.returnLabel !== 'Cumul. Return'],
-  ['cumulative_percent', 'float8', ({ cumulativePercent }) => cumulativePercent],
   ['sharpe', 'float8', ({ equity }) => equity.sharpe],
   ['sortino', 'float8', ({ equity }) => equity.sortino],
   ['calmar', 'float8', ({ equity }) => equity.calmar],
