@@ -49,7 +49,7 @@ export async function replayFile(
   const name = `replay:${await digestOf(open).catch(unreadable)}`
   // A file that cannot be read moves nothing; from here on rows may be played.
   await noteCommand(db.write, `file ${basename(options.file)}`)
-  const recorded = replayFeed(db, systemClock, { name, open, speed: options.speed, isLive: true })
+  const recorded = replayFeed(db, systemClock, { name, open, speed: options.speed })
   const tally = { rows: 0, symbols: new Set<string>() }
   let finished = (_fault?: Error): void => {}
   const played = new Promise<Error | undefined>((resolve) => {

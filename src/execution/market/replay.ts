@@ -1,7 +1,8 @@
 /**
  * Plays a recorded market: a CSV of quotes (symbol, t, bid, ask, bidSize, askSize) or bars (symbol, t, o, h, l,
- * c, v) in order of time, at any speed. Rows of one moment are one batch. After every batch the position is
- * kept: whoever carries on repeats at most the last batch, which books nothing twice.
+ * c, v) in order of time, at any speed. They carry the moment at which they are due now, not the recorded one, and
+ * a bar is over as it comes: no file says how long it lasted. Rows of one moment are one batch. After every batch
+ * the position is kept: whoever carries on repeats at most the last batch, which books nothing twice.
  */
 import { pipeline, type Readable } from 'node:stream'
 import { parse } from 'csv-parse'
@@ -20,10 +21,6 @@ export interface Recording {
   open(): Readable
   /** Recorded time per time of the clock; Infinity publishes as fast as it is booked. */
   speed: number
-  /** Quotes and bars carry the moment at which they are due now, instead of the recorded one. */
-  isLive?: boolean
-  /** How long a bar lasts in recorded milliseconds; 0 where only its start is known. */
-  barLength?: number
 }
 
 /** A batch as recorded: its moment, and where it ends in the file. */
@@ -58,7 +55,7 @@ export function replayFeed(
         const due = startedAt + (at - first) / speed
         while (clock.now() < due && !signal.aborted) await wait(due - clock.now(), signal)
         if (signal.aborted) return
-        await publish(sink, rows, retimed(recording, at, Math.floor(due)))
+        await publish(sink, rows, Math.floor(due))
         await saveFeedPosition(db.write, name, until, clock.now())
       }
     },
@@ -90,20 +87,10 @@ async function* batchesOf(source: Readable, skip: number): AsyncGenerator<Batch>
   if (batch) yield batch
 }
 
-/** Start and end of what is published. */
-interface Moment {
-  at: Instant
-  endsAt: Instant
-}
-
-function retimed({ isLive = false, barLength = 0, speed }: Recording, at: Instant, due: Instant): Moment {
-  return isLive ? { at: due, endsAt: due + Math.floor(barLength / speed) } : { at, endsAt: at + barLength }
-}
-
-async function publish(sink: FeedSink, rows: readonly Row[], moment: Moment): Promise<void> {
+async function publish(sink: FeedSink, rows: readonly Row[], at: Instant): Promise<void> {
   const isQuotes = rows[0]?.bid !== undefined
-  if (isQuotes) await sink.quotes(rows.map((row) => quoteOf(row, moment)))
-  else await sink.bars(rows.map((row) => barOf(row, moment)))
+  if (isQuotes) await sink.quotes(rows.map((row) => quoteOf(row, at)))
+  else await sink.bars(rows.map((row) => barOf(row, at)))
 }
 
 function momentOf(row: Row, count: number): Instant {
@@ -113,7 +100,7 @@ function momentOf(row: Row, count: number): Instant {
   return at
 }
 
-function quoteOf(row: Row, { at }: Moment): MarketQuote {
+function quoteOf(row: Row, at: Instant): MarketQuote {
   const [bidSize, askSize] = [optional(row, 'bidSize'), optional(row, 'askSize')]
   return {
     symbol: textOf(row, 'symbol'),
@@ -125,12 +112,12 @@ function quoteOf(row: Row, { at }: Moment): MarketQuote {
   }
 }
 
-function barOf(row: Row, { at, endsAt }: Moment): MarketBar {
+function barOf(row: Row, at: Instant): MarketBar {
   const volume = optional(row, 'v')
   return {
     symbol: textOf(row, 'symbol'),
     at,
-    endsAt,
+    endsAt: at,
     open: number(row, 'o'),
     high: number(row, 'h'),
     low: number(row, 'l'),
