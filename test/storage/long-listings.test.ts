@@ -9,6 +9,7 @@ import { pageRevenue } from '../../src/storage/billing/subscription-listings.ts'
 import { type Fragment, fragment, makeSql, type Sql } from '../../src/storage/database/sql.ts'
 import { listFillExceptions } from '../../src/storage/market/fill-exceptions.ts'
 import { pageSetups } from '../../src/storage/mirror/setup-listings.ts'
+import { pageAccountOrders } from '../../src/storage/mirror/signal-listings.ts'
 import { exportExecutions } from '../../src/storage/operating/site-export.ts'
 import { listInternalOrders } from '../../src/storage/orders/internal-orders.ts'
 import { pagePeople } from '../../src/storage/people/people.ts'
@@ -62,7 +63,8 @@ const tables: readonly Fragment[] = [
         generate_series(0, case when n > ${accounts - members}::int then ${executions - 1}::int else ${few - 1}::int end) k) copy`,
   fragment`insert into execution (broker_id, account_id, exec_id, order_id, setup_id, instrument_id, side, quantity, px,
       cash_change, executed_at, fx)
-    select 1, account_id, id, id, setup_id, 1, '1', 1, 100, -100, now(), 1 from account_order`,
+    select 1, account_id, id, id, setup_id, 1, '1', 1, 100, -100, now() - account_id * interval '1 second', 1
+    from account_order`,
   fragment`insert into execution (broker_id, account_id, exec_id, order_id, setup_id, instrument_id, side, quantity, px,
       cash_change, executed_at, fx)
     select 1, account_id, 'stray ' || days, order_id, setup_id, 1, '1', 1, 101, -101, now() - days * interval '1 day', 1
@@ -98,6 +100,7 @@ interface Node {
   'Actual Rows': number
   'Actual Loops': number
   'Rows Removed by Filter'?: number
+  'Relation Name'?: string
   Plans?: Node[]
 }
 
@@ -107,23 +110,29 @@ const looked = ({ Plans = [], ...node }: Node): number =>
     ? Plans.reduce((sum, plan) => sum + looked(plan), 0)
     : node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0))
 
-/** Of the listing's statement, as a connection keeps it. */
-const planOf = (listing: (sql: Sql) => Promise<unknown>): Promise<Node> =>
+/** Of the listing's statements, as a connection keeps them; unanswered they find nothing. */
+const plansOf = (listing: (sql: Sql) => Promise<unknown>, isAnswered: boolean): Promise<Node[]> =>
   db.transaction(async (tx) => {
     await tx.run`set local plan_cache_mode = force_generic_plan`
-    let plan: Node | undefined
+    const plans: Node[] = []
     const explaining = makeSql(async ({ text, values }) => {
       const given = values.map((value) => (value === null ? 'null' : `'${String(value)}'`)).join(', ')
+      const execute = `execute listing (${given})`
       await tx.script(`prepare listing as ${text}`)
-      const how = { strings: [`explain (analyze, format json) execute listing (${given})`], values: [] }
+      const how = { strings: [`explain (analyze, format json) ${execute}`], values: [] }
       const [row] = await tx.rows<{ 'QUERY PLAN': [{ Plan: Node }] }>`${how}`
-      plan = (row as NonNullable<typeof row>)['QUERY PLAN'][0].Plan
-      return { rows: [], rowCount: 0, command: '' }
+      plans.push((row as NonNullable<typeof row>)['QUERY PLAN'][0].Plan)
+      const rows = isAnswered ? await tx.rows<object>`${{ strings: [execute], values: [] }}` : []
+      await tx.run`deallocate listing`
+      return { rows, rowCount: 0, command: '' }
     })
     await listing(explaining)
-    await tx.run`deallocate listing`
-    return plan as unknown as Node
+    return plans
   })
+
+/** Of its last statement. */
+const planOf = async (listing: (sql: Sql) => Promise<unknown>): Promise<Node> =>
+  (await plansOf(listing, false)).at(-1) as Node
 
 const rowsLookedAt = async (listing: (sql: Sql) => Promise<unknown>): Promise<number> =>
   looked(await planOf(listing))
@@ -147,8 +156,22 @@ test('what the books of a strategy ordered themselves', async () => {
   expect(count).toBeLessThan(100)
 })
 
+test.each(['asc', 'desc'])('a page of the orders of an account: %s', async (order) => {
+  const ofLast = { accountIds: [accounts] }
+  const asked = { ...(request as object), order } as never
+  expect(await rowsLookedAt((sql) => pageAccountOrders(sql, ofLast, asked))).toBeLessThan(100)
+})
+
 const years = 1_000 * dayLength
-const watch = { siteId: 2, now: Date.now(), since: Date.now() - years, ticks: 2, seconds: 1e9, limit: 10 }
+const watch = {
+  siteId: 2,
+  now: Date.now(),
+  since: Date.now() - years,
+  ticks: 2,
+  seconds: 1e9,
+  limit: 10,
+  comparedAtOnce: 1e9,
+}
 
 test('what orders executed: what is listed alone is shown, and each is held once against what was taken back', async () => {
   const filter = {
@@ -177,6 +200,22 @@ test.each([
   const since = watch.now - days * dayLength
   const rows = await listFillExceptions(db.read, { ...watch, since, limit })
   expect(rows.map(({ filledAt }) => Math.round((watch.now - filledAt) / dayLength))).toEqual(found)
+})
+
+/** Of a plan, how often the fills of a signal were asked for. */
+const asksForFills = ({ Plans = [], ...node }: Node): number =>
+  Plans.reduce((sum, plan) => sum + asksForFills(plan), 0) +
+  (node['Relation Name'] === 'fill' ? node['Actual Loops'] : 0)
+
+test('fills beside their strategy’s: of a busy month not all are compared at once', async () => {
+  let found: unknown
+  const plans = await plansOf(async (sql) => {
+    found = await listFillExceptions(sql, { ...watch, comparedAtOnce: 1_000 })
+  }, true)
+  expect(found).toHaveLength(strays.length)
+  const compared = plans.map(asksForFills)
+  expect(Math.max(...compared)).toBeLessThanOrEqual(1_000 + executions)
+  expect(compared.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(members * executions)
 })
 
 test.each<[string, (sql: Sql) => Promise<unknown>]>([

@@ -35,21 +35,34 @@ export interface FillWatch {
   readonly ticks: number
   readonly seconds: number
   readonly limit: number
+  /** About as many executions are compared at once. */
+  readonly comparedAtOnce: number
 }
 
-/** What is compared at once: what was executed in years would take longer than a statement may. */
+/** What is compared at once, or less where it is more than `comparedAtOnce`: else it would take longer than a statement may. */
 const stretch = 30 * dayLength
 
 /** The newest exceptions of a site's live and paper accounts. */
 export async function listFillExceptions(sql: Sql, watch: FillWatch): Promise<FillExceptionRow[]> {
   const found: FillExceptionRow[] = []
   for (let until: Instant | null = null, from = watch.now; ; until = from) {
-    from = Math.max(watch.since, from - stretch)
+    from = await beginningOf(sql, { ...watch, since: Math.max(watch.since, from - stretch) }, until)
     found.push(
       ...(await listStretch(sql, { ...watch, since: from, limit: watch.limit - found.length }, until)),
     )
     if (from === watch.since || found.length === watch.limit || !(await isExecuted(sql, from))) return found
   }
+}
+
+/** From where on as many were executed at the site as are compared at once; `since` where there were not so many. */
+async function beginningOf(sql: Sql, watch: FillWatch, until: Instant | null): Promise<Instant> {
+  const { siteId, since, comparedAtOnce } = watch
+  const [beyond] = await sql.rows<{ at: Instant }>`
+    select x.executed_at as at from account a join execution x on x.account_id = a.id and x.broker_id = a.broker_id
+    where a.site_id = ${siteId}::bigint and a.kind < 2 and x.executed_at > ${instant(since)}::timestamptz
+      and x.executed_at < coalesce(${instant(until)}::timestamptz, 'infinity')
+    order by x.executed_at desc offset ${comparedAtOnce}::int limit 1`
+  return beyond?.at ?? since
 }
 
 /** Whether anything was executed until then. */

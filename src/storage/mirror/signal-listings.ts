@@ -190,12 +190,18 @@ export interface AccountOrderFilter extends PostedBetween {
   status?: OrdStatus | undefined
 }
 
+/** Of one account, as nearly always, the key gives the orders in their order; of several all would be read and sorted. */
+const ofAccounts = (ids: readonly number[]): Fragment =>
+  ids.length === 1
+    ? fragment`o.account_id = ${ids[0]}::bigint`
+    : fragment`o.account_id = any(${ids}::bigint[])`
+
 /** Orders of accounts that pass the filter, by id. */
 export const pageAccountOrders = (sql: Sql, filter: AccountOrderFilter, request: PageRequest) =>
   page<OrderRow>(sql, request, {
     select: accountOrderColumns,
     from: accountOrderTables,
-    where: fragment`o.account_id = any(${filter.accountIds}::bigint[])
+    where: fragment`${ofAccounts(filter.accountIds)}
       and ${asked`o.strategy_id = ${filter.strategyId}::bigint`}
       and ${asked`${ownStatus} = ${filter.status}::text`}
       and ${postedBetween(filter)}`,
