@@ -2,7 +2,8 @@
  * A listing as CSV: the product's own operation, asked page after page by the operator or in the name of a
  * person, with that person's rights. Only one page is held at a time.
  */
-import { open } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { createWriteStream, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import {
@@ -79,20 +80,41 @@ export async function writeExport(pages: AsyncGenerator<string>, file: string | 
   )
 }
 
-/** Throws a ConfigError where the file cannot be written. What a refused export would replace stays. */
+/** Throws a ConfigError where the file cannot be written. */
 async function writeFile(pages: AsyncGenerator<string>, file: string): Promise<void> {
   const first = await pages.next()
-  const unwritable = (error: NodeJS.ErrnoException): never => {
-    throw isOfSystem(error) ? new ConfigError(`${file} cannot be written: ${fileWords(error)}`) : error
-  }
-  const target = await open(file, 'w', 0o600).catch(unwritable)
-  // A file that was there before keeps its rights unless it is told otherwise; a device is not ours to change.
-  if ((await target.stat()).isFile()) await target.chmod(0o600)
   const all = async function* () {
     yield first.value ?? ''
     yield* pages
   }
-  await pipeline(Readable.from(all()), target.createWriteStream()).catch(unwritable)
+  try {
+    await (isOurs(file) ? replaceFile(all(), file) : pipeline(Readable.from(all()), createWriteStream(file)))
+  } catch (error) {
+    throw isOfSystem(error) ? new ConfigError(`${file} cannot be written: ${fileWords(error)}`) : error
+  }
+}
+
+/** A device or a pipe is written where it is; a folder is refused there. */
+const isOurs = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isFile() ?? true
+
+/**
+ * An export that is cut short would look like a whole one, and two of one name would write into each other: it has its
+ * name when it is whole, and until then what had the name before stays.
+ */
+async function replaceFile(pages: AsyncGenerator<string>, file: string): Promise<void> {
+  const target = existsSync(file) ? realpathSync(file) : file
+  const unfinished = `${target}.${randomUUID()}.unfinished`
+  const clear = (): void => rmSync(unfinished, { force: true })
+  // Also when the process is told to end in between.
+  process.once('exit', clear)
+  try {
+    const options = { flags: 'wx', mode: 0o600, flush: true }
+    await pipeline(Readable.from(pages), createWriteStream(unfinished, options))
+    renameSync(unfinished, target)
+  } finally {
+    clear()
+    process.removeListener('exit', clear)
+  }
 }
 
 /** Who asks: a person with that person's rights or, without one, the operator, who sees everything. */
