@@ -40,7 +40,8 @@ export function tableOf(rows: readonly Readonly<Record<string, unknown>>[]): str
   if (!first) return []
   const lines = [Object.keys(first), ...rows.map((row) => Object.values(row).map(String))]
   const widths = Object.keys(first).map((_, place) =>
-    Math.max(...lines.map((line) => line[place]?.length ?? 0)),
+    // Not as arguments of one call: of more than a stack holds there is none.
+    lines.reduce((widest, line) => Math.max(widest, line[place]?.length ?? 0), 0),
   )
   return lines.map((line) =>
     line

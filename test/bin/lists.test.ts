@@ -28,6 +28,12 @@ test('a table', () => {
   ).toEqual(['id     name          state', '1      A longer one', '20000  null          on'])
 })
 
+test('a table of more rows than a call takes arguments', () => {
+  const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, state: 'on' }))
+  const lines = tableOf(rows)
+  expect([lines.length, lines[0], lines[1]]).toEqual([200_001, 'id      state', '0       on'])
+})
+
 test('of catalogs, plans and variants', async () => {
   await done('sites', 'add', 'north', '--kind', 'geo', '--name', 'North')
   await done('sites', 'add', 'west', '--kind', 'whitelabel', '--name', 'West', '--region', 'north')
