@@ -32,6 +32,8 @@ const lastDays = {
   lastFriday: ({ next, business }) => tradeDateAtOrBefore(business, lastWeekday(next, 5)),
   beforeSecondFriday: ({ first, back }) => back(thirdWeekday(first, 5) - 7, 1),
   thirdWednesday: ({ first, business }) => tradeDateAtOrBefore(business, thirdWeekday(first, 3)),
+  // The one closest to the 15th.
+  middleWednesday: ({ first, business }) => tradeDateAtOrBefore(business, thirdWeekday(first + 11, 3) - 14),
   // Two days before delivery, one where a currency is delivered on the next day.
   beforeThirdWednesday: ({ first, back }) => back(thirdWeekday(first, 3), 2),
   dayBeforeThirdWednesday: ({ first, back }) => back(thirdWeekday(first, 3), 1),
@@ -49,6 +51,8 @@ const lastDays = {
   fourteenthBeforeMonthEnd: ({ next, back }) => back(next, 15),
   seventeenthLast: ({ next, back }) => back(next, 17),
   thirdLast: ({ next, back }) => back(next, 3),
+  priorThirdLast: ({ first, back }) => back(first, 3),
+  priorFourthLast: ({ first, back }) => back(first, 4),
   twoBeforeFourteenth: ({ first, back }) => back(first + 13, 2),
   beforeFifteenth: ({ first, back }) => back(first + 14, 1),
   beforeSixteenth: ({ first, back }) => back(first + 15, 1),
@@ -57,8 +61,6 @@ const lastDays = {
   crude: (contract) => contract.back(crudeDay(contract), 3),
   beforeCrude: (contract) => contract.back(crudeDay(contract), 4),
   tradeMonth: crudeDay,
-  naturalGas: ({ first, back }) => back(first, 3),
-  beforeNaturalGas: ({ first, back }) => back(first, 4),
   volatility: ({ next, business }) =>
     tradeDateAtOrBefore(business, tradeDateAtOrBefore(business, thirdWeekday(next, 5)) - 30),
 } as const satisfies Readonly<Record<string, (contract: ContractMonth) => Day>>

@@ -174,9 +174,16 @@ export const futureGroups: readonly FutureGroup[] = [
       HG USD 25000 0.0005 5500 5000 Copper Futures
       MGC USD 10 0.1 660 600 Micro Gold Futures
       MGT USD 10 0.1 660 600 Micro Gold TAS Futures
-      MHG USD 2500 0.0005 - - Micro Copper Futures
       SI USD 5000 0.005 10450 9500 Silver Futures
       SIL USD 1000 0.005 2090 1900 Micro Silver Futures
+    `,
+  },
+  {
+    exchange: 'XCEC',
+    calendar: 'CME_ENERGY_METALS',
+    lastTrading: 'priorThirdLast',
+    roots: `
+      MHG USD 2500 0.0005 - - Micro Copper Futures
     `,
   },
   {
@@ -250,7 +257,6 @@ export const futureGroups: readonly FutureGroup[] = [
       FT1 GBP 10 0.5 - - E-mini FTSE 100 GBP Futures
       FT5 USD 2 2.5 - - E-mini FTSE China Futures
       FTU USD 50 0.1 - - E-mini FTSE 100 USD Futures
-      IBV USD 1 5 18040 16400 USD-Denominated Ibovespa Index Futures
       M2K USD 5 0.1 605 550 Micro E-mini Russell 2000 Index Futures
       MES USD 5 0.25 1188 1080 Micro E-mini Standard and Poor's 500 Stock Price Index Futures
       MNQ USD 2 0.25 1650 1500 Micro E-mini Nasdaq-100 Index Futures
@@ -337,6 +343,14 @@ export const futureGroups: readonly FutureGroup[] = [
     lastTrading: 'eleventh',
     roots: `
       GD USD 250 0.05 8965 8150 S&P-GSCI Commodity Index Futures
+    `,
+  },
+  {
+    exchange: 'XCME',
+    calendar: 'CME_GLOBEX',
+    lastTrading: 'middleWednesday',
+    roots: `
+      IBV USD 1 5 18040 16400 USD-Denominated Ibovespa Index Futures
     `,
   },
   {
@@ -436,7 +450,7 @@ export const futureGroups: readonly FutureGroup[] = [
   {
     exchange: 'XNYM',
     calendar: 'CME_ENERGY_METALS',
-    lastTrading: 'naturalGas',
+    lastTrading: 'priorThirdLast',
     roots: `
       HH USD 10000 0.001 8250 7500 Natural Gas (Henry Hub) Last-day Financial Futures
       NG USD 10000 0.001 8250 7500 Henry Hub Natural Gas Futures
@@ -482,7 +496,7 @@ export const futureGroups: readonly FutureGroup[] = [
   {
     exchange: 'XNYM',
     calendar: 'CME_ENERGY_METALS',
-    lastTrading: 'beforeNaturalGas',
+    lastTrading: 'priorFourthLast',
     roots: `
       HP USD 10000 0.001 8250 7500 Natural Gas (Henry Hub) Penultimate Financial Futures
       MNG USD 1000 0.001 - - Micro Henry Hub Natural Gas Futures
