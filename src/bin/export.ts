@@ -3,7 +3,21 @@
  * person, with that person's rights. Only one page is held at a time.
  */
 import { randomUUID } from 'node:crypto'
-import { createWriteStream, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  copyFileSync,
+  createWriteStream,
+  existsSync,
+  lstatSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { open } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import {
@@ -88,14 +102,35 @@ async function writeFile(pages: AsyncGenerator<string>, file: string): Promise<v
     yield* pages
   }
   try {
-    await (isOurs(file) ? replaceFile(all(), file) : pipeline(Readable.from(all()), createWriteStream(file)))
+    await (isOurs(file) ? replaceFile(all(), file) : writeInPlace(all(), file))
   } catch (error) {
     throw isOfSystem(error) ? new ConfigError(`${file} cannot be written: ${fileWords(error)}`) : error
   }
 }
 
-/** A device or a pipe is written where it is; a folder is refused there. */
-const isOurs = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isFile() ?? true
+async function writeInPlace(pages: AsyncGenerator<string>, file: string): Promise<void> {
+  const target = await open(file, 'w', 0o600)
+  // A file that was there before keeps its rights unless it is told otherwise; a device is not ours to change.
+  if ((await target.stat()).isFile()) await target.chmod(0o600)
+  await pipeline(Readable.from(pages), target.createWriteStream())
+}
+
+/** A device, a pipe or a link to nothing yet is written where it is; a folder is refused there. */
+function isOurs(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) return lstatSync(file, { throwIfNoEntry: false }) === undefined
+  return found.isFile() && takesFiles(dirname(realpathSync(file)))
+}
+
+/** Beside a file that may be written there may be no room for another. */
+function takesFiles(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /**
  * An export that is cut short would look like a whole one, and two of one name would write into each other: it has its
@@ -103,19 +138,34 @@ const isOurs = (file: string): boolean => statSync(file, { throwIfNoEntry: false
  */
 async function replaceFile(pages: AsyncGenerator<string>, file: string): Promise<void> {
   const target = existsSync(file) ? realpathSync(file) : file
-  const unfinished = `${target}.${randomUUID()}.unfinished`
+  // Of a long name a part: with ours behind it, it would be too long.
+  const name = `${basename(target).slice(0, 40)}.${randomUUID()}.unfinished`
+  const unfinished = join(dirname(target), name)
   const clear = (): void => rmSync(unfinished, { force: true })
   // Also when the process is told to end in between.
   process.once('exit', clear)
   try {
     const options = { flags: 'wx', mode: 0o600, flush: true }
     await pipeline(Readable.from(pages), createWriteStream(unfinished, options))
-    renameSync(unfinished, target)
+    giveName(unfinished, target)
   } finally {
     clear()
     process.removeListener('exit', clear)
   }
 }
+
+/** A file that is mounted by itself takes no other's place: it is written over. */
+function giveName(unfinished: string, target: string): void {
+  try {
+    renameSync(unfinished, target)
+  } catch (error) {
+    if (!isOfSystem(error) || !isFixed.has(error.code ?? '') || !existsSync(target)) throw error
+    chmodSync(target, 0o600)
+    copyFileSync(unfinished, target)
+  }
+}
+
+const isFixed: ReadonlySet<string> = new Set(['EBUSY', 'EXDEV', 'EPERM', 'EACCES'])
 
 /** Who asks: a person with that person's rights or, without one, the operator, who sees everything. */
 export async function callerOf(sql: Sql, personId: number | undefined): Promise<Caller> {

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdtempSync,
@@ -87,6 +88,42 @@ test('a link stays one, and what it leads to is written', async () => {
   )
   expect([lstatSync(link).isSymbolicLink(), readFileSync(file, 'utf8')]).toEqual([true, 'Id'])
   rmSync(link)
+  isAlone()
+})
+
+async function* whole() {
+  yield 'Id'
+}
+
+test('a link to a file that is not there yet stays one', async () => {
+  const link = join(folder, 'link.csv')
+  const elsewhere = join(folder, 'elsewhere.csv')
+  symlinkSync(elsewhere, link)
+  await writeExport(whole(), link)
+  expect([lstatSync(link).isSymbolicLink(), readFileSync(elsewhere, 'utf8')]).toEqual([true, 'Id'])
+  expect(statSync(elsewhere).mode & 0o777).toBe(0o600)
+  rmSync(link)
+  rmSync(elsewhere)
+  isAlone()
+})
+
+test('a file has as long a name as its disk allows', async () => {
+  const long = join(folder, 'x'.repeat(255))
+  await writeExport(whole(), long)
+  expect(readFileSync(long, 'utf8')).toBe('Id')
+  rmSync(long)
+  isAlone()
+})
+
+// Root may write everywhere.
+test.skipIf(process.getuid?.() === 0)('a file is written in a folder that takes no other', async () => {
+  chmodSync(folder, 0o500)
+  try {
+    await writeExport(whole(), file)
+    expect(readFileSync(file, 'utf8')).toBe('Id')
+  } finally {
+    chmodSync(folder, 0o700)
+  }
   isAlone()
 })
 
