@@ -170,6 +170,7 @@ const watch = {
   ticks: 2,
   seconds: 1e9,
   limit: 10,
+  isWanted: () => true,
   comparedAtOnce: 1e9,
 }
 
@@ -216,6 +217,14 @@ test('fills beside their strategy’s: of a busy month not all are compared at o
   const compared = plans.map(asksForFills)
   expect(Math.max(...compared)).toBeLessThanOrEqual(1_000 + executions)
   expect(compared.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(members * executions)
+})
+
+test('fills beside their strategy’s: those that are not asked for take no place of others', async () => {
+  const daysAgo = (at: number): number => Math.round((watch.now - at) / dayLength)
+  const oldest = Math.max(...strays)
+  const isWanted = (at: number): boolean => daysAgo(at) === oldest
+  const rows = await listFillExceptions(db.read, { ...watch, limit: 1, isWanted })
+  expect(rows.map(({ filledAt }) => daysAgo(filledAt))).toEqual([oldest])
 })
 
 test.each<[string, (sql: Sql) => Promise<unknown>]>([

@@ -69,11 +69,16 @@ export const getRule575Status: Handler<'GetRule575Status'> = async (ctx, params)
   const { Days, Session, GroupBy } = params
   const { now } = ctx
   const since = now - Days * dayLength
-  const watch = { siteId, now, since, ...fillTolerance, limit: exceptionsAtOnce, comparedAtOnce }
-  const rows = await listFillExceptions(ctx.sql, watch)
-  const found = rows
-    .map((row): Found => ({ session: tradingHoursAt(row.filledAt), ...row }))
-    .filter(({ session }) => Session === 'all' || session === Session)
+  const rows = await listFillExceptions(ctx.sql, {
+    siteId,
+    now,
+    since,
+    ...fillTolerance,
+    comparedAtOnce,
+    limit: exceptionsAtOnce,
+    isWanted: (filledAt) => Session === 'all' || tradingHoursAt(filledAt) === Session,
+  })
+  const found = rows.map((row): Found => ({ session: tradingHoursAt(row.filledAt), ...row }))
   return {
     results: [
       {

@@ -35,6 +35,8 @@ export interface FillWatch {
   readonly ticks: number
   readonly seconds: number
   readonly limit: number
+  /** Whether an exception of that moment counts; of those that do not there is no limit. */
+  readonly isWanted: (filledAt: Instant) => boolean
   /** About as many executions are compared at once. */
   readonly comparedAtOnce: number
 }
@@ -47,9 +49,10 @@ export async function listFillExceptions(sql: Sql, watch: FillWatch): Promise<Fi
   const found: FillExceptionRow[] = []
   for (let until: Instant | null = null, from = watch.now; ; until = from) {
     from = await beginningOf(sql, { ...watch, since: Math.max(watch.since, from - stretch) }, until)
-    found.push(
-      ...(await listStretch(sql, { ...watch, since: from, limit: watch.limit - found.length }, until)),
+    const wanted = (await listStretch(sql, { ...watch, since: from }, until)).filter(({ filledAt }) =>
+      watch.isWanted(filledAt),
     )
+    found.push(...wanted.slice(0, watch.limit - found.length))
     if (from === watch.since || found.length === watch.limit || !(await isExecuted(sql, from))) return found
   }
 }
@@ -100,7 +103,6 @@ const listStretch = (sql: Sql, watch: FillWatch, until: Instant | null): Promise
       ) compared
       where own.px is not null
         and (abs(compared.ticks) > ${watch.ticks}::int or compared.apart > make_interval(secs => ${watch.seconds}::int))
-      order by x.executed_at desc, x.account_id, x.exec_id limit ${watch.limit}::int
     ) found
     join account a on a.id = found.account_id
     join signal s on s.id = found.signal_id
