@@ -9,7 +9,7 @@ const files = ['src', 'test'].flatMap((folder) =>
 /** What replaces a module for all who import it has a process of its own: there nobody has imported it before. */
 const apart = files.filter((file) => readFileSync(file, 'utf8').includes('vi.mock('))
 const ofEach = {
-  setupFiles: ['test/support/seed.ts', 'test/support/inherited.ts'],
+  setupFiles: ['test/support/seed.ts', 'test/support/inherited.ts', 'test/support/ending.ts'],
   testTimeout: 30_000,
   hookTimeout: 60_000,
 }

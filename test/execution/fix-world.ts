@@ -2,7 +2,7 @@
  * The account side of workers over a FIX session with the exchange of the tests. Where QuickFIX is not installed there
  * is no exchange: the tests are skipped and say why.
  */
-import { afterAll, afterEach, beforeEach, expect, vi } from 'vitest'
+import { afterEach, beforeEach, expect, vi } from 'vitest'
 import { clientOrderId } from '../../src/domain/orders/client-order-id.ts'
 import { accountSteps } from '../../src/execution/account-side.ts'
 import type { LiveBroker } from '../../src/execution/brokers/broker.ts'
@@ -11,6 +11,7 @@ import { createFixBroker } from '../../src/execution/brokers/fix/fix.ts'
 import { readFixSettings } from '../../src/execution/brokers/fix/settings.ts'
 import { createWorker } from '../../src/execution/worker.ts'
 import type { Database } from '../../src/storage/database/database.ts'
+import { afterFile } from '../support/after-file.ts'
 import { testDatabase } from '../support/database.ts'
 import { compileAcceptor, startAcceptor } from '../support/quickfix/acceptor.ts'
 import { makeScene } from './account-scene.ts'
@@ -92,7 +93,7 @@ export async function makeExchange() {
   const { id: brokerId } = await db.write.one<{ id: number }>`
     insert into broker (name, connection_name, environment, adapter)
     values ('Exchange', ${connection}, 'live', ${connection}) returning id`
-  afterAll(async () => {
+  afterFile(async () => {
     const { received, sent } = exchange.counts()
     console.info(`QuickFIX received ${countsOf(received)}; sent ${countsOf(sent)}`)
     await exchange.stop()
@@ -111,8 +112,8 @@ export async function makeFixWorld() {
     await world.worker.up()
   })
   afterEach(async () => expect(await accountViolations(world.worker)).toEqual([]))
-  // Hooks of the end run in reverse: the worker logs out before the exchange is gone.
-  afterAll(() => world.worker.broker.close())
+  // What was begun last ends first: the worker logs out before the exchange is gone.
+  afterFile(() => world.worker.broker.close())
 
   /** Another worker after this one; meanwhile nobody holds the session. */
   const restart = async (

@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { afterAll, vi } from 'vitest'
+import { vi } from 'vitest'
 import { ConfigError } from '../../src/bin/config.ts'
 import { addOperatorCommands } from '../../src/bin/operator.ts'
+import { afterFile } from './after-file.ts'
 
 export interface Ran {
   status: number
@@ -24,7 +25,7 @@ export function commandLine(url: string): { folder: string; run: Run; runHere: R
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-cli-'))
   const own = { DATABASE_URL: url, DATA_DIR: folder }
   for (const [name, value] of Object.entries(own)) vi.stubEnv(name, value)
-  afterAll(() => {
+  afterFile(() => {
     vi.unstubAllEnvs()
     rmSync(folder, { recursive: true })
   })

@@ -3,9 +3,10 @@
  * the file's tests are over, and the file fails when a connection is still in use by then.
  */
 import { randomBytes } from 'node:crypto'
-import { afterAll, inject } from 'vitest'
+import { inject } from 'vitest'
 import { type Database, openDatabase } from '../../src/storage/database/database.ts'
 import { identifier } from '../../src/storage/database/sql.ts'
+import { afterFile } from './after-file.ts'
 import { databaseUrl, silentLog, TEMPLATE } from './database-server.ts'
 
 export interface TestDatabase {
@@ -25,7 +26,7 @@ export async function testDatabase(options: { migrated?: boolean } = {}): Promis
   // Beside other test files a connection is made as fast as the machine is free: nothing that a test is about.
   const waitMs = 10_000
   const db = await openDatabase({ url, applicationName: 'tests', log: silentLog, waitMs })
-  afterAll(async () => {
+  afterFile(async () => {
     const { inUse } = db.connections()
     if (inUse > 0) throw new Error(`${inUse} database connections are still in use`)
     await db.close()

@@ -3,10 +3,11 @@
  * a database of its own, stopped and dropped after the file's tests.
  */
 import { randomBytes } from 'node:crypto'
-import { afterAll, inject } from 'vitest'
+import { inject } from 'vitest'
 import type { Dialect } from '../../src/contract/index.ts'
 import { type DoorPlatform, startDoorPlatform } from '../../src/door/platform.ts'
 import type { Message } from '../../src/services/mail.ts'
+import { afterFile } from './after-file.ts'
 import { createDatabase, dropDatabase } from './database.ts'
 import { randomSecrets } from './secrets.ts'
 
@@ -56,7 +57,7 @@ export async function testPlatform(dialect: Dialect = 'native'): Promise<TestPla
     production: false,
     log,
   })
-  afterAll(async () => {
+  afterFile(async () => {
     await platform.close()
     await dropDatabase(serverUrl, database)
   })

@@ -1,7 +1,7 @@
 /** A way of our own between a program and the database: what goes over it is heard, bent or cut. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { afterAll } from 'vitest'
+import { afterFile } from './after-file.ts'
 
 /** Lets pass what goes between the program, which is near, and the server, which is far. */
 type Carry = (near: Socket, far: Socket) => void
@@ -30,7 +30,7 @@ export async function wayBetween(url: string, carry: Carry) {
   const cut = (): void => {
     for (const socket of sockets) socket.destroy()
   }
-  afterAll(() => {
+  afterFile(() => {
     cut()
     server.close()
   })

@@ -5,7 +5,6 @@
 import { randomBytes } from 'node:crypto'
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll } from 'vitest'
 import type { Dialect } from '../../../src/contract/index.ts'
 import type { Role } from '../../../src/domain/people/access.ts'
 import { createServer, type Server, type ServerOptions } from '../../../src/http/server.ts'
@@ -14,6 +13,7 @@ import type { HandlerTable } from '../../../src/operations/handler.ts'
 import { type IssuedKey, issueKey, type KeyOrder } from '../../../src/operations/keys.ts'
 import { createOperations, type Operations } from '../../../src/operations/operations.ts'
 import type { Database } from '../../../src/storage/database/database.ts'
+import { afterFile } from '../../support/after-file.ts'
 import { testDatabase } from '../../support/database.ts'
 import { randomSecrets } from '../../support/secrets.ts'
 
@@ -113,7 +113,7 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
   const url = await server.listen(0, '127.0.0.1')
   const port = Number(new URL(url).port)
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
-  afterAll(async () => {
+  afterFile(async () => {
     agent.destroy()
     await server.close()
     await operations.close()
