@@ -1,32 +1,34 @@
 /** The product's own pages as a platform serves them: Markdown under their paths, and one index for programs that read. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { type HostName, hostNames } from '../contract/index.ts'
 import type { Pages } from '../http/pages.ts'
 import type { Config } from './config.ts'
 import { addressOf, baseUrlOf, documentOf } from './pages.ts'
 
-const root = join(import.meta.dirname, '..', '..')
+const here = join(import.meta.dirname, '..', '..')
 const index = 'docs/README.md'
-const textOf = (file: string): string => readFileSync(join(root, file), 'utf8')
 
-/** Text by path: `/llms.txt`, `/README.md`, `/docs/...`. Read when it is first asked for. */
-export function guidesOf(config: Config): Pages {
-  const below = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+/** Text by path: `/llms.txt`, `/README.md`, `/docs/...`. Read when it is first asked for; an installation may be without. */
+export function guidesOf(config: Config, root = here): Pages {
+  const docs = join(root, 'docs')
+  const below = existsSync(docs) ? readdirSync(docs, { recursive: true, encoding: 'utf8' }) : []
   const pages = below
     .map((name) => `docs/${name.replaceAll(sep, '/')}`)
     .filter((name) => /\.(md|yml)$/.test(name))
-  const files = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages]
+  const files = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages].filter((file) =>
+    existsSync(join(root, file)),
+  )
+  const textOf = (file: string): string => readFileSync(join(root, file), 'utf8')
   return {
-    '/llms.txt': (port) => indexAt(config, port),
+    ...(files.includes(index) && { '/llms.txt': (port) => indexAt(config, port, textOf(index)) }),
     ...Object.fromEntries(files.map((file) => [`/${file}`, () => textOf(file)])),
   }
 }
 
 /** The list of all pages with whole addresses, behind what a program needs first: https://llmstxt.org has the form. */
-function indexAt(config: Config, port: number): string {
+function indexAt(config: Config, port: number, text: string): string {
   const address = config.publicUrl ?? addressOf(config, port)
-  const text = textOf(index)
   const sections = text.slice(text.indexOf('\n## ')).replace(/\]\(([^)\s]+)\)/g, (_, target: string) => {
     return `](${new URL(target, `${address}/${index}`)})`
   })

@@ -70,3 +70,7 @@ test('a page is its file, and no other file is to be had', async () => {
   for (const path of ['/package.json', '/docs/../package.json', '/docs/%2e%2e/package.json', '/docs'])
     expect((await edge.call(path)).status, path).toBe(404)
 })
+
+test('an installation without its documents serves none', () => {
+  expect(guidesOf(readConfig({}), '/nowhere')).toEqual({})
+})
