@@ -10,7 +10,7 @@ import { followerAt, planFollower } from '../src/domain/mirror/mirror-plan.ts'
 import type { WorkContext } from '../src/execution/context.ts'
 import { mirrorSignals } from '../src/execution/mirror/mirror.ts'
 import type { Database } from '../src/storage/database/database.ts'
-import { addBroker, addFollowers } from '../test/support/followers.ts'
+import { addBroker, addFollowers, type FollowerWish } from '../test/support/followers.ts'
 import { copyIn } from './support/copy.ts'
 import { startPlatform, symbol, workContext } from './support/platform.ts'
 import {
@@ -206,17 +206,20 @@ async function slowestBesideReaders(stage: Stage, name: string): Promise<Figure>
   return figure
 }
 
-/** Ten times as many followers of a strategy of their own: slices of twenty thousand, each a transaction. */
-async function many(stage: Stage, brokerId: number, count: number): Promise<Figure> {
-  const { db, strategyId } = stage
-  await db.transaction(
+/** Accounts that follow, without their entries in the audit log, which would take a minute. */
+const scenery = (db: Database, wish: FollowerWish): Promise<number[]> =>
+  db.transaction(
     async (tx) => {
-      // The accounts are scenery: their entries in the audit log would take a minute.
       await tx.run`set local session_replication_role = replica`
-      await addFollowers({ ...db, write: tx }, { strategyId, brokerId, count, scaling: 150 })
+      return addFollowers({ ...db, write: tx }, wish)
     },
     { statementTimeoutMs: 120_000 },
   )
+
+/** Ten times as many followers of a strategy of their own: slices of twenty thousand, each a transaction. */
+async function many(stage: Stage, brokerId: number, count: number): Promise<Figure> {
+  const { db, strategyId } = stage
+  await scenery(db, { strategyId, brokerId, count, scaling: 150 })
   await db.write.run`analyze`
   const rounds: number[] = []
   for (let round = 0; round < 5; round++) {
@@ -235,7 +238,7 @@ async function run() {
   const [strategyId = 1, otherId = 2] = platform.strategyIds
   const stage: Stage = { db, copier, ctx: workContext(db), strategyId }
   const brokerId = await addBroker(db)
-  const setupIds = await addFollowers(db, { strategyId, brokerId, count: followers, scaling: 150 })
+  const setupIds = await scenery(db, { strategyId, brokerId, count: followers, scaling: 150 })
   await db.write.run`update account set is_autotrade_disabled = true where id % 20 = 0`
   await db.write.run`analyze`
   const speeds = await interleaved(
