@@ -4,10 +4,13 @@ import { join, sep } from 'node:path'
 import { type HostName, hostNames } from '../contract/index.ts'
 import type { Pages } from '../http/pages.ts'
 import type { Config } from './config.ts'
-import { addressOf, baseUrlOf, documentOf } from './pages.ts'
+import { about, addressOf, baseUrlOf, documentOf, documentsOf } from './pages.ts'
 
 const here = join(import.meta.dirname, '..', '..')
 const index = 'docs/README.md'
+
+/** All that is served beside the pages: the OpenAPI documents of the hosts, and the guides. */
+export const textsOf = (config: Config): Pages => ({ ...documentsOf(config), ...guidesOf(config) })
 
 /** Text by path: `/llms.txt`, `/README.md`, `/docs/...`. Read when it is first asked for; an installation may be without. */
 export function guidesOf(config: Config, root = here): Pages {
@@ -35,8 +38,7 @@ function indexAt(config: Config, port: number, text: string): string {
   const hosts = hostNames.map((host) => `- ${interfaceOf(config, host, address, port)}`)
   return `# Lockstep
 
-> Social trading on your own machine: a strategy's orders are filled in a model account and mirrored into the accounts
-> of those who follow it.
+> ${about}
 
 What it is, how it is started and the first calls: [README](${address}/README.md).
 

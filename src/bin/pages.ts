@@ -62,12 +62,15 @@ export const documentsOf = (config: Config): Pages =>
     }),
   )
 
+/** What the product is, in a sentence. */
+export const about =
+  "Social trading on your own machine: a strategy's orders are filled in a model account and mirrored into the accounts of those who follow it."
+
 const homePage = (links: [HostName, string][]): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Lockstep</title><style>${referenceStyle}</style></head>
 <body><main><h1>Lockstep</h1>
-<p>Social trading on your own machine: a strategy's orders are filled in a model account and mirrored into the
-accounts of those who follow it.</p>
+<p>${about}</p>
 <h2>Reference</h2><ul>${links.map(([host, path]) => `<li><a href="${path}">${host} host</a></li>`).join('')}</ul>
 <h2>Guides</h2><p><a href="/docs/README.md">All pages</a>, as Markdown; <a href="/llms.txt">an index for programs</a>.</p>
 </main></body></html>

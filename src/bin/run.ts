@@ -6,10 +6,10 @@ import { printBanner } from './banner.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { keepServer, provideServer, runElsewhere } from './database.ts'
 import { environments } from './environment.ts'
-import { guidesOf } from './guides.ts'
+import { textsOf } from './guides.ts'
 import { openLog } from './log.ts'
 import { mailerOf } from './mail.ts'
-import { documentsOf, pagesOf } from './pages.ts'
+import { pagesOf } from './pages.ts'
 import { announceReady, endsWith, type Word, wordOfParent } from './process.ts'
 import { loadSecrets } from './secrets.ts'
 import { serveApi } from './serve.ts'
@@ -125,7 +125,7 @@ async function serveDoor(config: Config, output: Output): Promise<void> {
     keyEnvironment: environments(config).keys,
     environment: environments(config).orders,
     pages: pagesOf(config),
-    documents: { ...documentsOf(config), ...guidesOf(config) },
+    documents: textsOf(config),
     mailer: mailerOf(config),
     log,
   })

@@ -9,9 +9,9 @@ import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { openForWork } from './database.ts'
 import { environments } from './environment.ts'
-import { guidesOf } from './guides.ts'
+import { textsOf } from './guides.ts'
 import { loadFamilies, openMetrics } from './metrics.ts'
-import { documentsOf, pagesOf } from './pages.ts'
+import { pagesOf } from './pages.ts'
 import { stripeWebhook } from './payments.ts'
 import { beginCopy } from './platform-copies.ts'
 import { portFault } from './port.ts'
@@ -56,7 +56,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     log,
     counts,
     pages: pagesOf(config),
-    documents: { ...documentsOf(config), ...guidesOf(config) },
+    documents: textsOf(config),
     conditions: conditionsOf(config, db),
     signs: signsOf(db),
     publicUrl,

@@ -23,6 +23,10 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const file = join(folder, 'x.csv')
 beforeEach(() => writeFileSync(file, 'precious', { mode: 0o644 }))
 
+async function* whole() {
+  yield 'Id'
+}
+
 const isAlone = () => expect(readdirSync(folder)).toEqual(['x.csv'])
 
 test('one that ends before its last page leaves what was there', async () => {
@@ -80,20 +84,11 @@ test('one that is told to end leaves what was there, and nothing of its own', as
 test('a link stays one, and what it leads to is written', async () => {
   const link = join(folder, 'link.csv')
   symlinkSync(file, link)
-  await writeExport(
-    (async function* () {
-      yield 'Id'
-    })(),
-    link,
-  )
+  await writeExport(whole(), link)
   expect([lstatSync(link).isSymbolicLink(), readFileSync(file, 'utf8')]).toEqual([true, 'Id'])
   rmSync(link)
   isAlone()
 })
-
-async function* whole() {
-  yield 'Id'
-}
 
 test('a link to a file that is not there yet stays one', async () => {
   const link = join(folder, 'link.csv')
@@ -128,10 +123,7 @@ test.skipIf(process.getuid?.() === 0)('a file is written in a folder that takes 
 })
 
 test.skipIf(!existsSync('/dev/full'))('a device is written where it is', async () => {
-  async function* pages() {
-    yield 'Id'
-  }
-  await expect(writeExport(pages(), '/dev/full')).rejects.toThrow(
+  await expect(writeExport(whole(), '/dev/full')).rejects.toThrow(
     '/dev/full cannot be written: its disk is full',
   )
   expect(statSync('/dev/full').isCharacterDevice()).toBe(true)

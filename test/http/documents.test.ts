@@ -5,14 +5,13 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../src/bin/config.ts'
-import { guidesOf } from '../../src/bin/guides.ts'
-import { documentsOf, pagesOf } from '../../src/bin/pages.ts'
+import { guidesOf, textsOf } from '../../src/bin/guides.ts'
+import { pagesOf } from '../../src/bin/pages.ts'
 import { startEdge } from './support/edge.ts'
 
 const served = (env: NodeJS.ProcessEnv, isCounting = true) => {
   const config = readConfig(env)
-  const documents = { ...documentsOf(config), ...guidesOf(config) }
-  return startEdge({ isCounting: () => isCounting, pages: pagesOf(config), documents })
+  return startEdge({ isCounting: () => isCounting, pages: pagesOf(config), documents: textsOf(config) })
 }
 
 test.each([
