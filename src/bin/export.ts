@@ -11,6 +11,7 @@ import {
   createWriteStream,
   existsSync,
   lstatSync,
+  openSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -145,8 +146,9 @@ async function replaceFile(pages: AsyncGenerator<string>, file: string): Promise
   // Also when the process is told to end in between.
   process.once('exit', clear)
   try {
-    const options = { flags: 'wx', mode: 0o600, flush: true }
-    await pipeline(Readable.from(pages), createWriteStream(unfinished, options))
+    // Opened before anything can end: a stream that opens it by itself may do so after it was cleared away.
+    const fd = openSync(unfinished, 'wx', 0o600)
+    await pipeline(Readable.from(pages), createWriteStream(unfinished, { fd, flush: true }))
     giveName(unfinished, target)
   } finally {
     clear()

@@ -1,5 +1,6 @@
 /** The file of an export has its name when it is whole: what is cut short looks like nothing else, and replaces nothing. */
 import { spawn } from 'node:child_process'
+import { pbkdf2 } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import {
   chmodSync,
@@ -15,6 +16,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { writeExport } from '../../src/bin/export.ts'
 
@@ -36,6 +38,18 @@ test('one that ends before its last page leaves what was there', async () => {
   }
   await expect(writeExport(pages(), file)).rejects.toThrow('the database went away')
   expect(readFileSync(file, 'utf8')).toBe('precious')
+  isAlone()
+})
+
+test('one that ends while the disk is busy leaves nothing of its own behind, later either', async () => {
+  // As many as there are threads for the disk: what is asked of it now waits.
+  const busy = Array.from({ length: 8 }, () => promisify(pbkdf2)('a', 'b', 200_000, 32, 'sha256'))
+  async function* pages() {
+    yield 'Id'
+    throw new Error('the database went away')
+  }
+  await expect(writeExport(pages(), file)).rejects.toThrow('the database went away')
+  await Promise.all(busy)
   isAlone()
 })
 
