@@ -1,8 +1,10 @@
 /** What can be wrong around the platform and is not seen from inside a request. */
+import { ruledLastDay } from '../domain/market/derive-instrument.ts'
 import { type Instant, minute, readableInstant } from '../domain/time.ts'
 import { listUnpaidStocks, type UnpaidStock } from '../storage/actions/delistings.ts'
 import { listSilentBrokers } from '../storage/brokers/reconciliation.ts'
 import type { Database } from '../storage/database/database.ts'
+import { listTradedFutures, type TradedFuture } from '../storage/market/instruments.ts'
 import { type CurrencyPair, listUnratedHoldings, symbolOf } from '../storage/market/missing-rates.ts'
 import { countDamagedPages } from '../storage/operating/damage.ts'
 import { takeMeasures } from '../storage/operating/measures.ts'
@@ -29,8 +31,11 @@ const mailWaitMax = 300
 /** Brokers are asked every minute; one that has said nothing for so long does not answer, in milliseconds. */
 const silenceMax = 5 * minute
 
+/** Of many alike, so many are named. */
+const shownMax = 10
+
 /**
- * Looks at server, disk, clocks, workers, brokers, switches, exchange rates, delistings, mail, webhooks and incidents;
+ * Looks at server, disk, clocks, workers, brokers, switches, exchange rates, delistings, futures, mail, webhooks and incidents;
  * `now` is this machine's time in epoch milliseconds, `room` the part of the data folder's disk that is left; undefined:
  * there is no such folder.
  */
@@ -50,6 +55,7 @@ export async function examine(db: Database, now: number, room?: number): Promise
   const silent = await listSilentBrokers(db.read, now - silenceMax)
   const unrated = await listUnratedHoldings(db.read, bookCurrency)
   const unpaid = await listUnpaidStocks(db.read)
+  const futures = await listTradedFutures(db.read)
   const skewMs = Math.abs(facts.clock - now)
   return [
     { name: 'database', ok: true, says: `PostgreSQL ${facts.version}` },
@@ -71,6 +77,8 @@ export async function examine(db: Database, now: number, room?: number): Promise
     { name: 'rates', ok: unrated.length === 0, says: ratesOf(unrated) },
     // What is paid may be known after months only.
     { name: 'delistings', ok: true, says: unpaidOf(unpaid) },
+    // Whoever entered another day may know better than the rule.
+    { name: 'futures', ok: true, says: daysOf(futures) },
     ...told(now, measureOf('mail_age_seconds'), measureOf('webhooks_given_up')),
     { name: 'incidents', ok: incidents === 0, says: `${incidents} to look at (incidents list)` },
   ]
@@ -130,6 +138,19 @@ function unpaidOf(unpaid: readonly UnpaidStock[]): string {
   if (unpaid.length === 0) return 'nothing is held that waits for what is paid for it'
   const named = unpaid.map(({ symbol, lastTradingDay }) => `${symbol} of ${lastTradingDay}`)
   return `held and not paid until its settlement value is entered: ${named.join(', ')}`
+}
+
+/** Contracts keep the day that was theirs when they were entered, also when a rule was wrong then. */
+function daysOf(futures: readonly TradedFuture[]): string {
+  const others = futures.flatMap(({ symbol, lastTradingDay, ...contract }) => {
+    const ruled = ruledLastDay(contract)
+    return ruled === null || ruled === lastTradingDay
+      ? []
+      : [`${symbol} on ${lastTradingDay ?? 'no day'} instead of ${ruled}`]
+  })
+  if (others.length === 0) return 'all end on the days of their rules'
+  const more = others.length > shownMax ? ` and ${others.length - shownMax} more` : ''
+  return `end on other days than their rules say: ${others.slice(0, shownMax).join(', ')}${more}`
 }
 
 /** What people and sites are told. One address that takes no mail is no fault of the platform's, and is tried for ever. */

@@ -23,3 +23,12 @@ test.each([
 ])('%j is refused by its line', (text, says) => {
   expect(() => readInstrumentFile(text, 20_000)).toThrow(says)
 })
+
+test.each([
+  ['symbol\n@ESM26\n', '2026-06-18'],
+  ['symbol,lastTradingDay\n@ESM26,2026-06-17\n', '2026-06-17'],
+  ['symbol,lastTradingDay\n@ESM26,\n', '2026-06-18'],
+  ['symbol\n@NOBODYM26\n', null],
+])('%j is a future that ends on %s', (text, lastTradingDay) => {
+  expect(readInstrumentFile(text, 20_000)).toMatchObject([{ securityType: 'FUT', lastTradingDay }])
+})

@@ -2,9 +2,11 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
 import { examine } from '../../src/bin/doctor.ts'
+import { completeInstrument } from '../../src/domain/market/derive-instrument.ts'
 import { readableInstant } from '../../src/domain/time.ts'
 import { BrokerUnreachable } from '../../src/execution/brokers/broker.ts'
 import { reconciliationStep } from '../../src/execution/reports/reconciliation.ts'
+import { insertInstruments } from '../../src/storage/market/instruments.ts'
 import { insertMail } from '../../src/storage/people/mail.ts'
 import { claimLease } from '../../src/storage/work/leases.ts'
 import { setSwitch } from '../../src/storage/work/switches.ts'
@@ -59,6 +61,23 @@ test('of a disk that is filling up, and of switches that are on', async () => {
   await setSwitch(db.write, 'noOpeningOrders', true, Date.now())
   expect(await finding('switches')).toMatchObject({
     says: 'maintenance is on: every call answers 503; openings are off: no account opens anything',
+  })
+})
+
+test('of futures that end on another day than their rule says', async () => {
+  expect(await finding('futures')).toMatchObject({ ok: true, says: 'all end on the days of their rules' })
+  const future = (symbol: string, lastTradingDay?: string) =>
+    completeInstrument({ symbol, securityType: 'FUT', lastTradingDay }, 20_000)
+  await insertInstruments(db.write, [
+    future('@ESM34'),
+    future('@ESH34', '2034-03-16'),
+    future('@ESU34', '2034-09-14'),
+    future('@NOBODYH34', '2034-09-14'),
+  ])
+  await db.write.run`update instrument set ended_at = now() where symbol = '@ESU34'`
+  expect(await finding('futures')).toMatchObject({
+    ok: true,
+    says: 'end on other days than their rules say: @ESH34 on 2034-03-16 instead of 2034-03-17',
   })
 })
 

@@ -86,7 +86,7 @@ test('the last days of stocks are entered like announcements, and what is paid f
   expect(wrong.errors.match(/line .*/g)).toEqual([
     'line 2: there is no instrument NONE',
     'line 3: another line has 2099-03-16 for AAPL',
-    'line 4: EURUSD is no stock',
+    'line 4: EURUSD is neither a stock nor a future',
     'line 5: another line has 2024-03-12 for GONE',
   ])
   const ended = await importing('delistings', 'symbol,date\nAAPL,2024-02-30\nGONE,2024-03-13\n')
@@ -94,6 +94,18 @@ test('the last days of stocks are entered like announcements, and what is paid f
     'line 2: 2024-02-30 is no date',
     'line 3: trading of GONE has ended on 2024-03-12 already',
   ])
+}, 120_000)
+
+test('a future ends on another day than its rule says when that is entered, and on none that is over', async () => {
+  await importing('instruments', 'symbol\n@ESH34\n')
+  const moved = await importing('delistings', 'symbol,date\n@ESH34,2034-03-16\n')
+  expect(moved).toMatchObject({ status: 0, output: '1 delistings are new, 0 were known.' })
+  const over = await importing('delistings', 'symbol,date\n@ESH34,2024-03-15\n')
+  expect(over.errors.match(/line .*/g)).toEqual(['line 2: 2024-03-15 is over, and @ESH34 still trades'])
+  expect(
+    await db.read.one`
+      select last_trading_day as "lastDay", due_at as "dueAt" from instrument where symbol = '@ESH34'`,
+  ).toEqual({ lastDay: '2034-03-16', dueAt: Date.parse('2034-03-14T21:00Z') })
 }, 120_000)
 
 test('what cannot be read is said without a trace of the program', async () => {

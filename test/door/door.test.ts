@@ -262,7 +262,7 @@ describe('everything that a call causes has come to rest when it answers', () =>
       select quantity::float8, count(*)::int from account_position group by 1`
     expect(held).toEqual([{ quantity: 500, count: 100 }])
     expect((await door('/audit')).json).toEqual({ violations: [] })
-  })
+  }, 120_000)
 })
 
 describe('the door stays shut', () => {

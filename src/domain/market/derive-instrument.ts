@@ -102,6 +102,16 @@ export function futureEndingOn(root: string, lastDay: string): FutureParts | und
   })
 }
 
+/** The last trading day (YYYY-MM-DD) of a future by the rule of its root; null where no table knows that. */
+export function ruledLastDay({ root, maturityMonthYear }: Contract): string | null {
+  if (maturityMonthYear === null) return null
+  const [year, month] = [Number(maturityMonthYear.slice(0, 4)), Number(maturityMonthYear.slice(4))]
+  const derived = deriveInstrument({ securityType: 'FUT', root, year, month })
+  return typeof derived === 'string' ? null : derived.lastTradingDay
+}
+
+type Contract = Pick<Instrument, 'root' | 'maturityMonthYear'>
+
 /**
  * The instrument that a symbol names by the tables. Refuses futures and pairs that no table knows; whether a
  * stock or an option is listed, the symbol alone cannot tell.
@@ -121,8 +131,8 @@ export function deriveInstrument(parts: SymbolParts): Instrument | SymbolRefusal
 /**
  * An instrument from what was entered, the rest from its symbol and the defaults of its class. A symbol that
  * does not parse stands for itself; a pair is known by its native symbol however it was entered, because rates are
- * found by that. `today` resolves short years. A future keeps trading without end unless a last trading day was
- * entered; an option ends by its expiry.
+ * found by that. `today` resolves short years. Where no last trading day was entered a future ends by the rule of its
+ * root, or never where that is unknown or null was entered; an option ends by its expiry.
  */
 export function completeInstrument(input: InstrumentInput, today: Day): Instrument {
   const parts = parseSymbol(input.symbol, input.securityType, today)
@@ -132,7 +142,7 @@ export function completeInstrument(input: InstrumentInput, today: Day): Instrume
   const entered = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
   const symbol =
     typeof parts !== 'string' && parts.securityType === 'FOR' ? formatSymbol(parts) : input.symbol
-  const all: Instrument = { ...base, lastTradingDay: null, ...entered, ...marginsOf(input), symbol }
+  const all: Instrument = { ...base, ...entered, ...marginsOf(input), symbol }
   if (all.securityType !== 'OPT') return all
   return {
     ...all,

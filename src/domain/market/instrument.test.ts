@@ -174,13 +174,13 @@ describe('completed instruments', () => {
       calendar: 'CONTINUOUS',
       root: 'ES',
       maturityMonthYear: '202606',
-      lastTradingDay: null,
+      lastTradingDay: '2026-06-18',
     })
   })
 
-  test('keep an entered last trading day', () => {
-    const entered = { symbol: '@ESM26', securityType: 'FUT', lastTradingDay: '2026-06-17' } as const
-    expect(completeInstrument(entered, today).lastTradingDay).toBe('2026-06-17')
+  test.each(['2026-06-17', null])('keep an entered last trading day: %s', (lastTradingDay) => {
+    const entered = { symbol: '@ESM26', securityType: 'FUT', lastTradingDay } as const
+    expect(completeInstrument(entered, today).lastTradingDay).toBe(lastTradingDay)
   })
 
   test('of an option without a readable symbol end by the entered expiry', () => {

@@ -55,7 +55,10 @@ const instruments = post('/instruments', list(Instrument), async ({ work, clock 
   // Who names an instrument twice means what he says last, as in two calls.
   const bySymbol = new Map(
     wanted
-      .map((entered) => completeInstrument(entered, today))
+      // Where no day is said, trading has no end.
+      .map((entered) =>
+        completeInstrument({ ...entered, lastTradingDay: entered.lastTradingDay ?? null }, today),
+      )
       .map((complete) => [complete.symbol, complete]),
   )
   await replaceInstruments(work.db.write, [...bySymbol.values()])

@@ -55,7 +55,8 @@ export async function endNext(ctx: WorkContext, tx: Transaction, by: Instant): P
   // Entered before its exact moment was known.
   if (first > now) return postponeEnd(tx, contract.id, first, now)
   if (cutoff !== null && contract.dueAt < end) {
-    const books = await cutOff(ctx, tx, contract, cutoff)
+    // Where its day was entered within its last hours, it has traded until then.
+    const books = await cutOff(ctx, tx, contract, Math.max(cutoff, contract.dueAt))
     return books + (await postponeEnd(tx, contract.id, end, now))
   }
   // A stock trades until somebody says that it trades no more, be it days later.
@@ -75,7 +76,9 @@ async function cutOff(ctx: WorkContext, tx: Transaction, contract: EndingRow, at
       made.id === order.id ? { ...made, info: contractExpiring } : made,
     )
     const named = { ...result.book, orders: new Map(orders.map((made) => [made.id, made])) }
-    return worked(ended, { ...result, book: named }, at, causedBy({ info: contractExpiring }))
+    const told = worked(ended, { ...result, book: named }, at, causedBy({ info: contractExpiring }))
+    // No quote has made it: like any new order it meets the last one, as the copies of it do.
+    return { ...told, isServed: false }
   })
   await saveBooks(ctx, tx, closed)
   return books.length

@@ -1,10 +1,11 @@
 /**
- * Entering the last trading days of stocks: a whole list or nothing. A day may be entered before it or after, and be
- * another one until trading has ended; what is paid for a share is entered as the settlement value of that day.
+ * Entering last trading days: of stocks that are delisted, and of futures that end on another day than their rule says.
+ * A whole list or nothing. The day may be another one until trading has ended. That of a stock may be over when it is
+ * entered; what is paid for a share is entered as the settlement value of that day.
  */
 
-import { endOfTrading } from '../../domain/market/expiration.ts'
-import { readDay } from '../../domain/time.ts'
+import { endOfTrading, firstEndOf } from '../../domain/market/expiration.ts'
+import { type Instant, readDay } from '../../domain/time.ts'
 import { type ActionInstrument, lockEntering } from '../../storage/actions/corporate-actions.ts'
 import {
   type Delisting,
@@ -36,7 +37,7 @@ export const enterDelistings = (
     const days = new Map(entered.map(({ symbol, day }) => [symbol, day]))
     const read = entered.map((line) =>
       days.get(line.symbol) === line.day
-        ? newDelisting(line, listed.get(line.symbol))
+        ? newDelisting(line, listed.get(line.symbol), clock.now())
         : `another line has ${days.get(line.symbol)} for ${line.symbol}`,
     )
     const faults = read.flatMap((says, place) => (typeof says === 'string' ? [{ place, says }] : []))
@@ -52,12 +53,18 @@ export const enterDelistings = (
 function newDelisting(
   { symbol, day }: EnteredDelisting,
   listed: ActionInstrument | undefined,
+  now: Instant,
 ): Delisting | string {
   if (!listed) return `there is no instrument ${symbol}`
   if (readDay(day) === undefined) return `${day} is no date`
-  if (listed.securityType !== 'CS') return `${symbol} is no stock`
-  const { id: instrumentId, calendar, lastTradingDay, hasEnded } = listed
+  const { id: instrumentId, securityType, calendar, lastTradingDay, hasEnded } = listed
+  if (securityType !== 'CS' && securityType !== 'FUT') return `${symbol} is neither a stock nor a future`
   if (hasEnded && day !== lastTradingDay) return `trading of ${symbol} has ended on ${lastTradingDay} already`
-  const endsAt = endOfTrading({ calendar, lastTradingDay: day })
-  return endsAt === null ? `${symbol} has no session on ${day} or before` : { instrumentId, day, endsAt }
+  const contract = { securityType, calendar, lastTradingDay: day }
+  const [dueAt, end] = [firstEndOf(contract), endOfTrading(contract)]
+  if (dueAt === null || end === null) return `${symbol} has no session on ${day} or before`
+  // A future that has ended is settled as of its end, and others have traded in it since.
+  if (securityType === 'FUT' && day !== lastTradingDay && end <= now)
+    return `${day} is over, and ${symbol} still trades`
+  return { instrumentId, day, dueAt }
 }

@@ -1,4 +1,4 @@
-/** Stocks whose trading ends on a day. */
+/** Stocks and futures whose trading ends on a day that was entered. */
 
 import type { Instant } from '../../domain/time.ts'
 import { type Sql, type Transaction, uncounted } from '../database/sql.ts'
@@ -9,7 +9,8 @@ export interface Delisting {
   readonly instrumentId: number
   /** YYYY-MM-DD: the last day on which it trades. */
   readonly day: string
-  readonly endsAt: Instant
+  /** When time first ends something about it. */
+  readonly dueAt: Instant
 }
 
 /** The instruments of symbols, locked against the end of their trading. */
@@ -27,10 +28,10 @@ export const insertDelistings = (
 ): Promise<number> =>
   tx.run`
     update instrument i set last_trading_day = d.day,
-      due_at = greatest(d.ends_at, ${instant(now)}::timestamptz)
+      due_at = greatest(d.due_at, ${instant(now)}::timestamptz)
     from unnest(${delistings.map(({ instrumentId }) => instrumentId)}::bigint[],
       ${delistings.map(({ day }) => day)}::date[],
-      ${delistings.map(({ endsAt }) => instant(endsAt))}::timestamptz[]) d (id, day, ends_at)
+      ${delistings.map(({ dueAt }) => instant(dueAt))}::timestamptz[]) d (id, day, due_at)
     where i.id = d.id and i.last_trading_day is distinct from d.day`
 
 /** Dividends and splits that were announced for days after the last one come to nothing; what is booked stays. */

@@ -119,3 +119,12 @@ export const findTickedInstrument = (
     from instrument i, (values (${currency}::text, ${exchange}::text, ${lastDay}::date)) asked (currency, exchange, last_day)
     where i.security_type = ${securityType} and i.symbol = any(${spellings}::text[]) and ${listedAsAsked}
     order by i.id limit 1`
+
+/** A future as far as the rule of its last day needs it. */
+export type TradedFuture = Pick<Instrument, 'symbol' | 'root' | 'maturityMonthYear' | 'lastTradingDay'>
+
+/** The futures whose trading has not ended, by their symbols. */
+export const listTradedFutures = (sql: Sql): Promise<TradedFuture[]> =>
+  sql.rows<TradedFuture>`
+    select symbol, root, maturity_month_year as "maturityMonthYear", last_trading_day as "lastTradingDay" from instrument
+    where security_type = 'FUT' and ended_at is null and is_tradable order by symbol`
