@@ -49,6 +49,14 @@ describe('the compat dialect', () => {
     expect(read('NewStrategyOrder', body, 'compat')).not.toHaveProperty('Order.ExchangeSymbol.StrikePrice')
   })
 
+  test('takes a price multiplier of 0 for the usual one', () => {
+    const ExchangeSymbol = { Symbol: 'AAPL', Currency: 'USD', SecurityType: 'CS', PriceMultiplier: 0 }
+    const body = { order: { ...compat.order, C2Symbol: null, ExchangeSymbol } }
+    expect(read('NewStrategyOrder', body, 'compat')).toMatchObject({
+      Order: { ExchangeSymbol: { PriceMultiplier: 1 } },
+    })
+  })
+
   test('takes blank text and a blank code in a body as absent, but neither a date nor an account to change', () => {
     const orderOf = (members: object) => ({ order: { ...compat.order, ...members } })
     expect(read('NewStrategyOrder', orderOf({ OpenClose: ' ' }), 'compat')).toEqual({

@@ -66,7 +66,7 @@ export const ExchangeSymbolInput = object({
   MaturityMonthYear: maybe(OpenCode),
   PutOrCall: maybe(code('0', '1')),
   StrikePrice: zeroIsNone(maybe(PositiveNum)),
-  PriceMultiplier: withDefault(PositiveNum, 1),
+  PriceMultiplier: zeroIsNone(withDefault(PositiveNum, 1)),
 })
 
 const MarginRequirements = { Initial: Money, Maintenance: Money }
