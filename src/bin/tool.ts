@@ -1,6 +1,7 @@
 /** What the operator's tools share: the platform's database, wherever it is, and two ways to speak. */
 import type { Command } from 'commander'
 import type { Side } from '../domain/codes.ts'
+import { emailForm } from '../domain/people/email.ts'
 import type { Database } from '../storage/database/database.ts'
 import { violatedConstraint } from '../storage/database/failure.ts'
 import type { Sql } from '../storage/database/sql.ts'
@@ -96,7 +97,7 @@ export function readWords(name: string, text: string): string {
 
 /** An e-mail address as it is typed. Throws ConfigError. */
 export function readEmail(text: string): string {
-  if (!/^[^\s@]+@[^\s@]+$/.test(text)) throw new ConfigError(`${text} is no e-mail address`)
+  if (!emailForm.test(text)) throw new ConfigError(`${text} is no e-mail address`)
   return readWords('the e-mail address', text)
 }
 

@@ -1,4 +1,5 @@
 /** The General group: the caller's key, people, subscriptions, sites, KYC. */
+import { emailForm } from '../domain/people/email.ts'
 import { atLeastOne, byHost, neededWhen } from './needs.ts'
 import {
   AccessKey,
@@ -37,7 +38,7 @@ const reader = { rule: 'personReader', person: 'PersonId' } as const
 
 const ActiveOnly = withDefault(Bool, true)
 const IncludeIconInResponse = on(['Geo', 'WL'], optional(Bool))
-const Email = text(254, /^[^\s@]+@[^\s@]+$/, 'ann@example.com')
+const Email = text(254, emailForm, 'ann@example.com')
 /** A plus sign, the country code, no zero after it. */
 const Phone = text(16, /^\+[1-9][0-9]{4,14}$/, '+12125550123')
 /** A whole PNG of one pixel: what is shown as an example is taken. */

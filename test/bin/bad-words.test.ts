@@ -102,6 +102,7 @@ test.each<[string, string]>([
   ['brokers set BROKER', noChange],
   ['sites support west', noChange],
   ['sites support west --email nobody', 'nobody is no e-mail address'],
+  ['sites support west --email <a@b.example>', '<a@b.example> is no e-mail address'],
   ['sites support west --url javascript:alert(1)', noPage],
   ['sites support west --url help.example.com', noPage],
   ['approvals fail 327995bd-50cb-4c52-9498-e86e85c6aad7 --reason BLANK', '--reason says nothing'],

@@ -128,6 +128,9 @@ describe('adding a person', () => {
     ['no name', { FirstName: '' }, [400, '1102 FirstName']],
     ['a blank name', { ScreenName: '  ' }, [400, '1102 ScreenName']],
     ['an address without an at sign', { Email: 'ann' }, [400, '1102 Email']],
+    ['an address in brackets', { Email: '<ann@example.com>' }, [400, '1102 Email']],
+    ['an address with half a bracket', { Email: 'ann@example.com>' }, [400, '1102 Email']],
+    ['an address with a character of no width', { Email: 'ann@example.com\u200b' }, [400, '1102 Email']],
     ['no address of the machine', { WhiteLabelSiteId: 0 }, [400, '1102 IPAddress']],
   ])('%s is refused', async (_, wrong, refusal) => {
     const params = { ...another(), ...wrong }
