@@ -1,6 +1,7 @@
 /** The operator's tools for payments: who collects them, how people pay, and asking once more. */
 import type { Command } from 'commander'
 import { retryCharges } from '../storage/billing/charges.ts'
+import { listWithoutMethod } from '../storage/billing/payment-methods.ts'
 import { setSwitch } from '../storage/work/switches.ts'
 import { noteCommand } from './acting.ts'
 import { ConfigError } from './config.ts'
@@ -15,7 +16,12 @@ export function addPaymentCommands(payments: Command): void {
         oneOf('the provider', provider, ['simulated', 'stripe'])
         if (provider === 'stripe' && !config.stripe) throw new ConfigError('STRIPE_SECRET_KEY is not set')
         await setSwitch(db.write, 'paymentProvider', provider, Date.now())
-        say(output, { provider }, `Payments are collected by ${provider}.`)
+        // The built-in one asks nobody how he pays.
+        const withoutMethod = provider === 'stripe' ? await listWithoutMethod(db.read, provider) : []
+        say(output, { provider, withoutMethod }, [
+          `Payments are collected by ${provider}.`,
+          ...methodless(withoutMethod),
+        ])
       }),
   )
   tool(payments, 'attach <method>', "let a person pay with a payment method of Stripe's")
@@ -37,4 +43,15 @@ export function addPaymentCommands(payments: Command): void {
         say(output, { subscription: Number(subscription) }, 'It is asked for again.')
       }),
   )
+}
+
+/** Of many, so many are named; all are in the JSON. */
+const namedMax = 20
+
+function methodless(ids: readonly number[]): string[] {
+  if (ids.length === 0) return []
+  const more = ids.length > namedMax ? ` and ${ids.length - namedMax} more` : ''
+  return [
+    `Without a way to pay there (payments attach), and declined when their terms turn: ${ids.slice(0, namedMax).join(', ')}${more}`,
+  ]
 }

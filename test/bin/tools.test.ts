@@ -1,8 +1,9 @@
 /** The operator's tools as an operator runs them: what they set is there, what cannot be is said and leaves nothing. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { told as inWords } from '../../src/bin/tool.ts'
+import { savePaymentMethod } from '../../src/storage/billing/payment-methods.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
 import { operatorBy } from '../support/operator.ts'
@@ -189,6 +190,28 @@ test(
     )
     await told('mux', 'end', id(made.strategyId))
     expect(await refused('mux', 'end', id(made.strategyId))).toMatch(/nobody's variant/)
+  },
+  patience,
+)
+
+test(
+  'who collects payments, and who has no way to pay there',
+  async () => {
+    expect(await refused('payments', 'use', 'stripe')).toBe('lockstep: STRIPE_SECRET_KEY is not set')
+    vi.stubEnv('STRIPE_SECRET_KEY', 'sk_test_0')
+    await db.write.run`
+      insert into subscription (site_id, person_id, strategy_id, kind, base_price, started_at, term_started_at,
+        term_ends_at)
+      select site_id, id, ${strategyId}::bigint, 'paper', 100, now(), now(), now() + interval '1 day'
+      from person where id = ${customer}::bigint`
+    const { output } = await run('payments', 'use', 'stripe')
+    expect(output).toBe(
+      'Payments are collected by stripe.\n' +
+        `Without a way to pay there (payments attach), and declined when their terms turn: ${customer}`,
+    )
+    const there = { provider: 'stripe', customerRef: 'cus_1', methodRef: 'pm_1' } as const
+    await savePaymentMethod(db.write, { personId: customer, at: Date.now(), ...there })
+    expect(await told('payments', 'use', 'stripe')).toEqual({ provider: 'stripe', withoutMethod: [] })
   },
   patience,
 )

@@ -32,3 +32,14 @@ export async function savePaymentMethod(sql: Sql, method: PaymentMethod): Promis
     on conflict (person_id, provider) do update set customer_ref = excluded.customer_ref,
       method_ref = excluded.method_ref, changed_at = excluded.changed_at`
 }
+
+/** Who has a subscription that goes on and costs something, and has not said how he pays with a provider; by id. */
+export const listWithoutMethod = async (sql: Sql, provider: ProviderName): Promise<number[]> =>
+  (
+    await sql.rows<{ id: number }>`
+      select distinct s.person_id as id from subscription s
+      where s.ended_at is null and not s.is_cancel_pending
+        and (s.base_price + s.markup > 0 or s.performance_fee_percent > 0)
+        and not exists (select from payment_method m where m.person_id = s.person_id and m.provider = ${provider})
+      order by 1`
+  ).map(({ id }) => id)
