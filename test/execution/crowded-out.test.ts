@@ -10,8 +10,8 @@ import { place } from './world.ts'
 const { db } = await testDatabase()
 const world = makeSenderWorld(db)
 
-/** Followers without AutoSync hold 6 with a stop for all of it; of these their strategy has just sold 4. */
-async function sold(count: number) {
+/** Followers without AutoSync hold 6 with stops for all of it; of these their strategy has just sold 4. */
+async function sold(count: number, stops = ['6']) {
   const scene = await world.scene(count)
   const { strategyId, instrumentId, setupIds } = scene
   await db.write.run`
@@ -19,15 +19,16 @@ async function sold(count: number) {
       select account_id from setup where id = any(${setupIds}::bigint[]))`
   await scene.buy('6')
   await world.drain()
-  await place(world, {
-    strategyId,
-    instrumentId,
-    side: '2',
-    quantity: '6',
-    stop: '50',
-    positionEffect: 'C',
-    goodTillCanceled: true,
-  })
+  for (const quantity of stops)
+    await place(world, {
+      strategyId,
+      instrumentId,
+      side: '2',
+      quantity,
+      stop: '50',
+      positionEffect: 'C',
+      goodTillCanceled: true,
+    })
   await world.drain()
   await scene.sell('4')
   await world.step('matchArrivals')
@@ -59,6 +60,19 @@ test('by another worker where one has died between two of them', async () => {
   expect(await held()).toEqual([2, 2])
   for (const id of setupIds)
     expect((await readOrders(world, id)).filter(({ info }) => info === 'exits gave way')).toHaveLength(1)
+})
+
+test('after the exits have given way: at no moment does more close than is held', async () => {
+  const { setupId } = await sold(1, ['3', '3'])
+  await mirrorSignals(world.ctx)
+  // The broker of an account hears of its orders in this sequence.
+  const unheard = (await readOrders(world, setupId)).filter(({ pendingAction }) => pendingAction !== null)
+  expect(unheard).toMatchObject([
+    { pendingAction: 'cancel', orderQty: 3 },
+    { pendingAction: 'replace', orderQty: 2 },
+    { pendingAction: 'new', orderQty: 4, info: 'exits gave way' },
+  ])
+  await world.drain()
 })
 
 test('by two workers at once', async () => {

@@ -49,16 +49,15 @@ function closingOf(one: SyncCase, signal: DueSignal, revision: number, now: Inst
   const isGone = (order: SyncOrder): boolean => isWithdrawn(rowOf(order))
   const exits = new Map(
     one.input.orders
-      .filter((order) => order.positionEffect === 'C' && !isGone(order))
+      .filter((order) => order.positionEffect === 'C')
       .filter((order) => rowOf(order).instrumentId === signal.instrumentId)
       .map((order) => [order.clientOrderId, order]),
   )
-  // AutoSync corrects nothing before the exits that it cancels are gone; nobody would come back to it here.
-  const canceled = planWithout(one, isGone).actions.cancel.filter((id) => exits.has(id))
-  const { actions } = planWithout(one, (order) => isGone(order) || canceled.includes(order.clientOrderId))
-  const close = actions.close.find(
-    ({ symbol, side }) => one.instruments.get(symbol)!.id === signal.instrumentId && side === signal.side,
-  )
+  // AutoSync corrects nothing before what it cancels is gone; nobody would come back to it here. Exits alone go.
+  const { cancel } = planWithout(one, isGone).actions
+  const canceled = cancel.filter((id) => exits.has(id))
+  const { actions } = planWithout(one, (order) => isGone(order) || cancel.includes(order.clientOrderId))
+  const close = actions.close.find(({ symbol }) => one.instruments.get(symbol)!.id === signal.instrumentId)
   if (!close) return { canceled: [], shrunk: [], orders: [] }
   return {
     canceled: canceled.map((id) => one.orders.get(id)!),
