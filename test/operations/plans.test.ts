@@ -135,6 +135,17 @@ describe('plans', () => {
     await audit()
   })
 
+  test('a free one begins when the term ends, and nothing more is asked for', async () => {
+    const free = await plan('Free', '0')
+    await choose(await plan('Large', '90'), 0)
+    expect(await choose(free, 1)).toBe('later')
+    await passTo(61)
+    expect(await held()).toMatchObject([{ LicenseTypeId: free, Cost: 0, EndDate: at(90) }])
+    expect(await charges('term')).toMatchObject([{ amount: 9_000, status: 'paid' }])
+    expect((await charges('term')).length).toBe(1)
+    await audit()
+  })
+
   test('a cheaper one that is withdrawn before it begins leaves the present one', async () => {
     const small = await plan('Small', '30')
     const large = await plan('Large', '90')
@@ -170,6 +181,9 @@ describe('plans', () => {
     await passTo(47)
     expect(await db.read.rows`select status from subscription`).toEqual([{ status: 'suspended' }])
     expect(await held()).toMatchObject([{ EndDate: at(60), IsRecurring: false }])
+    await door('/payment-methods', [{ personId: customer.personId }])
+    // What is left of a term that nobody has paid is taken off nothing.
+    expect(await choose(await plan('Large', '90'), 47)).toBe('StateConflict')
     await passTo(60)
     expect(await held()).toEqual([])
   })
