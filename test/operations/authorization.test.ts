@@ -74,6 +74,26 @@ describe('what a caller may not see', () => {
     },
   )
 
+  test('an account is nobody’s but its holder’s, also to those who may see both', async () => {
+    const { holder, neighbour, westAdmin, operator } = people
+    const asked = ({ personId: PersonId }: { personId: number }) =>
+      Promise.all(
+        [westAdmin, operator].map(async ({ key }) => {
+          const answer = await town.ask(
+            'GetAutotradeActiveOrders',
+            { PersonId, Account: holderAccount },
+            { key },
+          )
+          return [answer.status, ...faultsOf(answer)]
+        }),
+      )
+    expect(await asked(holder)).toEqual([[200], [200]])
+    expect(await asked(neighbour)).toEqual([
+      [403, '1002 Account'],
+      [404, '2013 Account'],
+    ])
+  })
+
   test('a region is no white-label site and a white-label site no region, whoever is asked about', async () => {
     const { northAdmin, operator } = people
     const asked = async (operation: OperationName, params: object) =>
