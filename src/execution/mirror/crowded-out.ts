@@ -57,7 +57,9 @@ function closingOf(one: SyncCase, signal: DueSignal, revision: number, now: Inst
   const { cancel } = planWithout(one, isGone).actions
   const canceled = cancel.filter((id) => exits.has(id))
   const { actions } = planWithout(one, (order) => isGone(order) || cancel.includes(order.clientOrderId))
-  const close = actions.close.find(({ symbol }) => one.instruments.get(symbol)!.id === signal.instrumentId)
+  const close = actions.close.find(
+    ({ symbol, side }) => one.instruments.get(symbol)!.id === signal.instrumentId && side === signal.side,
+  )
   if (!close) return { canceled: [], shrunk: [], orders: [] }
   return {
     canceled: canceled.map((id) => one.orders.get(id)!),
