@@ -199,6 +199,7 @@ test(
   async () => {
     expect(await refused('payments', 'use', 'stripe')).toBe('lockstep: STRIPE_SECRET_KEY is not set')
     vi.stubEnv('STRIPE_SECRET_KEY', 'sk_test_0')
+    await told('strategy', 'set', id(strategyId), '--price', '49.50')
     await db.write.run`
       insert into subscription (site_id, person_id, strategy_id, kind, base_price, started_at, term_started_at,
         term_ends_at)
@@ -209,6 +210,52 @@ test(
       'Payments are collected by stripe.\n' +
         `Without a way to pay there (payments attach), and declined when their terms turn: ${customer}`,
     )
+    // Nothing else about it counts but what the end of its term will ask for.
+    const usual = {
+      kind: 'paid',
+      status: 'active',
+      ends: false,
+      fee: 0,
+      price: '0',
+      nextFee: 0,
+      alive: true,
+      lives: true,
+    }
+    const isNamed = async (other: Partial<typeof usual>): Promise<boolean> => {
+      const now = { ...usual, ...other }
+      const ends = now.kind === 'simulated' ? null : new Date(Date.now() + 86_400_000).toISOString()
+      await db.write.run`
+        update subscription set kind = ${now.kind}, status = ${now.status}, is_cancel_pending = ${now.ends},
+          performance_fee_percent = ${now.fee}::int, term_ends_at = ${ends}::timestamptz
+        where person_id = ${customer}::bigint and strategy_id = ${strategyId}::bigint`
+      await db.write.run`
+        update strategy set monthly_cost = ${now.price}::numeric, performance_fee_percent = ${now.nextFee}::int,
+          is_alive = ${now.alive} where id = ${strategyId}::bigint`
+      await db.write.run`update person set is_alive = ${now.lives} where id = ${customer}::bigint`
+      const { withoutMethod } = await told<{ withoutMethod: number[] }>('payments', 'use', 'stripe')
+      return withoutMethod.includes(customer)
+    }
+    for (const named of [
+      { price: '10' },
+      { price: '10', kind: 'paper' },
+      { nextFee: 20 },
+      { fee: 20 },
+      { fee: 20, ends: true },
+      { fee: 20, status: 'suspended' },
+    ])
+      expect([named, await isNamed(named)]).toEqual([named, true])
+    for (const unnamed of [
+      { price: '0' },
+      { price: '0.49' },
+      { price: '10', kind: 'simulated' },
+      { price: '10', status: 'suspended' },
+      { price: '10', ends: true },
+      { price: '10', alive: false },
+      { fee: 20, kind: 'paper' },
+      { fee: 20, ends: true, lives: false },
+    ])
+      expect([unnamed, await isNamed(unnamed)]).toEqual([unnamed, false])
+    expect(await isNamed({ price: '10' })).toBe(true)
     const there = { provider: 'stripe', customerRef: 'cus_1', methodRef: 'pm_1' } as const
     await savePaymentMethod(db.write, { personId: customer, at: Date.now(), ...there })
     expect(await told('payments', 'use', 'stripe')).toEqual({ provider: 'stripe', withoutMethod: [] })

@@ -1,8 +1,9 @@
 /** How people pay: a provider's references, never a number of a card. */
 
-import type { Sql } from '../database/sql.ts'
+import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-import type { ProviderName } from './charges.ts'
+import { nextPrice, offerTables } from '../people/subscriptions.ts'
+import { collectedBy, type ProviderName } from './charges.ts'
 
 export interface PaymentMethod {
   readonly personId: number
@@ -33,13 +34,24 @@ export async function savePaymentMethod(sql: Sql, method: PaymentMethod): Promis
       method_ref = excluded.method_ref, changed_at = excluded.changed_at`
 }
 
-/** Who has a subscription that goes on and costs something, and has not said how he pays with a provider; by id. */
-export const listWithoutMethod = async (sql: Sql, provider: ProviderName): Promise<number[]> =>
-  (
-    await sql.rows<{ id: number }>`
-      select distinct s.person_id as id from subscription s
-      where s.ended_at is null and not s.is_cancel_pending
-        and (s.base_price + s.markup > 0 or s.performance_fee_percent > 0)
-        and not exists (select from payment_method m where m.person_id = s.person_id and m.provider = ${provider})
-      order by 1`
-  ).map(({ id }) => id)
+/** A term of it ends with another one: what waits for its payment is given up otherwise. */
+const goesOn: Fragment = fragment`
+  subscription.status <> 'suspended' and not subscription.is_cancel_pending and coalesce(strategy.is_alive, plan.is_offered)`
+
+/** When the term ends, whether or not it goes on, or with the next one. */
+const takesOfGains: Fragment = fragment`
+  subscription.kind = 'paid' and strategy.owner_person_id <> person.id
+  and (subscription.status <> 'pending' and subscription.performance_fee_percent > 0
+    or ${goesOn} and strategy.performance_fee_percent > 0)`
+
+/** Who lives, will be charged when a term ends, and has not said how he pays with a provider; by id. */
+export async function listWithoutMethod(sql: Sql, provider: ProviderName): Promise<number[]> {
+  const { least, most } = collectedBy[provider]
+  const rows = await sql.rows<{ id: number }>`
+    select distinct person.id from subscription ${offerTables} cross join lateral (select ${nextPrice}) next
+    where subscription.ended_at is null and person.is_alive
+      and (${goesOn} and next.base + next.markup between ${least}::bigint and ${most}::bigint or ${takesOfGains})
+      and not exists (select from payment_method m where m.person_id = person.id and m.provider = ${provider})
+    order by 1`
+  return rows.map(({ id }) => id)
+}
