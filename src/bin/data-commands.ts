@@ -17,7 +17,7 @@ import { importColumns, importFile, importInstruments, importKinds } from './imp
 import { openLog } from './log.ts'
 import { type Played, replayFile } from './replay.ts'
 import { openSecrets } from './secrets.ts'
-import { type Output, readId, safeLine, say, tool, withDatabase, withPlatform } from './tool.ts'
+import { firstOf, type Output, readId, safeLine, say, tool, withDatabase, withPlatform } from './tool.ts'
 
 /** Adds index, replay, import and export. */
 export function addDataCommands(program: Command): void {
@@ -68,9 +68,7 @@ function wordsOf(file: string, { rows, unknownSymbols }: Played): string {
   if (rows === 0) return `${file}: nothing to play. It holds no row, or all of them have been played before.`
   const done = `${file}: ${rows} rows have been played.`
   if (unknownSymbols.length === 0) return done
-  const shown = unknownSymbols.slice(0, 10).join(', ')
-  const more = unknownSymbols.length > 10 ? ` and ${unknownSymbols.length - 10} more` : ''
-  return `${done} Those of instruments that are not here moved nothing: ${shown}${more}.`
+  return `${done} Those of instruments that are not here moved nothing: ${firstOf(unknownSymbols, 10)}.`
 }
 
 interface ExportOptions {

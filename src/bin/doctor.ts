@@ -15,6 +15,7 @@ import { sinceAnyWorker } from '../storage/work/leases.ts'
 import { type Config, ConfigError } from './config.ts'
 import { roomMin } from './readiness.ts'
 import { hasItsOwn, marksOf } from './secrets.ts'
+import { firstOf } from './tool.ts'
 
 export interface Finding {
   name: string
@@ -35,9 +36,9 @@ const silenceMax = 5 * minute
 const shownMax = 10
 
 /**
- * Looks at server, disk, clocks, workers, brokers, switches, exchange rates, delistings, futures, mail, webhooks and incidents;
- * `now` is this machine's time in epoch milliseconds, `room` the part of the data folder's disk that is left; undefined:
- * there is no such folder.
+ * Looks at server, disk, clocks, workers, brokers, switches, exchange rates, delistings, futures, mail, webhooks and
+ * incidents; `now` is this machine's time in epoch milliseconds, `room` the part of the data folder's disk that is left;
+ * undefined: there is no such folder.
  */
 export async function examine(db: Database, now: number, room?: number): Promise<Finding[]> {
   const facts = await db.read.one<{ version: string; checksums: string; clock: number }>`
@@ -149,8 +150,7 @@ function daysOf(futures: readonly TradedFuture[]): string {
       : [`${symbol} on ${lastTradingDay ?? 'no day'} instead of ${ruled}`]
   })
   if (others.length === 0) return 'all end on the days of their rules'
-  const more = others.length > shownMax ? ` and ${others.length - shownMax} more` : ''
-  return `end on other days than their rules say: ${others.slice(0, shownMax).join(', ')}${more}`
+  return `end on other days than their rules say: ${firstOf(others, shownMax)}`
 }
 
 /** What people and sites are told. One address that takes no mail is no fault of the platform's, and is tried for ever. */

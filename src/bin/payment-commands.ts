@@ -6,7 +6,7 @@ import { setSwitch } from '../storage/work/switches.ts'
 import { noteCommand } from './acting.ts'
 import { ConfigError } from './config.ts'
 import { attachStripeMethod } from './payments.ts'
-import { type Output, oneOf, readId, say, tool, withPlatform } from './tool.ts'
+import { firstOf, type Output, oneOf, readId, say, tool, withPlatform } from './tool.ts'
 
 /** Adds the choice of the provider, payment methods and second tries. */
 export function addPaymentCommands(payments: Command): void {
@@ -48,10 +48,9 @@ export function addPaymentCommands(payments: Command): void {
 /** Of many, so many are named; all are in the JSON. */
 const namedMax = 20
 
-function methodless(ids: readonly number[]): string[] {
-  if (ids.length === 0) return []
-  const more = ids.length > namedMax ? ` and ${ids.length - namedMax} more` : ''
-  return [
-    `Without a way to pay there (payments attach), and declined when their terms turn: ${ids.slice(0, namedMax).join(', ')}${more}`,
-  ]
-}
+const methodless = (ids: readonly number[]): string[] =>
+  ids.length === 0
+    ? []
+    : [
+        `Without a way to pay there (payments attach), and declined when their terms turn: ${firstOf(ids, namedMax)}`,
+      ]

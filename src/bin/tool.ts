@@ -95,6 +95,12 @@ export function readWords(name: string, text: string): string {
   return text
 }
 
+/** The first few of many as one text, and how many more there are. */
+export function firstOf(all: readonly (string | number)[], most: number): string {
+  const shown = all.slice(0, most).join(', ')
+  return all.length > most ? `${shown} and ${all.length - most} more` : shown
+}
+
 /** An e-mail address as it is typed. Throws ConfigError. */
 export function readEmail(text: string): string {
   if (!emailForm.test(text)) throw new ConfigError(`${text} is no e-mail address`)

@@ -167,12 +167,12 @@ function positionOf({ book, positionAvgPx }: StoredBook, terms: BookTerms): Posi
 
 /**
  * Writes what the market did to the books and answers how many signals it moved. `steps` are each one's fills with
- * the prices it saw between them.
+ * the prices it saw between them. What no quote has set to work says that it is not served yet.
  */
 export async function saveBooks(
   ctx: WorkContext,
   tx: Transaction,
-  books: readonly SignalBook[],
+  books: readonly (SignalBook & Pick<SavedBook, 'isServed'>)[],
   steps: readonly (readonly TradeStep[])[] = books.map(({ fills }) => fills),
 ): Promise<number> {
   const moved = books.filter(({ before, book }) => before !== book)

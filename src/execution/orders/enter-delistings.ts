@@ -61,10 +61,10 @@ function newDelisting(
   if (securityType !== 'CS' && securityType !== 'FUT') return `${symbol} is neither a stock nor a future`
   if (hasEnded && day !== lastTradingDay) return `trading of ${symbol} has ended on ${lastTradingDay} already`
   const contract = { securityType, calendar, lastTradingDay: day }
-  const [dueAt, end] = [firstEndOf(contract), endOfTrading(contract)]
-  if (dueAt === null || end === null) return `${symbol} has no session on ${day} or before`
+  const end = endOfTrading(contract)
+  if (end === null) return `${symbol} has no session on ${day} or before`
   // A future that has ended is settled as of its end, and others have traded in it since.
   if (securityType === 'FUT' && day !== lastTradingDay && end <= now)
     return `${day} is over, and ${symbol} still trades`
-  return { instrumentId, day, dueAt }
+  return { instrumentId, day, dueAt: firstEndOf(contract) ?? end }
 }
