@@ -166,14 +166,19 @@ function readCode({ values }: ShapeOf<'code'>, dialect: Dialect): Read {
   }
 }
 
-function readMoment(shape: ShapeOf<'instant'>, dialect: Dialect, malformed: Read): Read {
+const offsetWithoutPlus = /[T ]\S+ \d\d:?\d\d$/
+
+function readMoment(shape: ShapeOf<'instant'>, dialect: Dialect, isMandatory: boolean): Read {
   const zone = shape.edge === 'local' && dialect === 'compat' ? newYork : 'UTC'
+  const malformed = malformedAs(isMandatory, 'Must be an ISO 8601 date or date-time')
+  const unescaped = malformedAs(isMandatory, 'Must be an ISO 8601 date or date-time; in a query + is %2B')
   return (raw, path, faults) => {
     if (typeof raw !== 'string')
       return fault(faults, 'InvalidParameter', path, 'Must be a date or a date-time')
     const day = readDay(raw)
     const start = day === undefined ? readInstant(raw, zone) : instantAt(day, 0, zone)
-    if (start === undefined || start < instantMin || start > instantMax) return malformed(raw, path, faults)
+    if (start === undefined || start < instantMin || start > instantMax)
+      return (offsetWithoutPlus.test(raw) ? unescaped : malformed)(raw, path, faults)
     if (shape.edge !== 'end') return start
     return day === undefined ? start + (start % 1000 === 0 ? 999 : 0) : start + dayLength - 1
   }
@@ -248,5 +253,5 @@ function textual(shape: ShapeOf<'text' | 'instant' | 'code'>, dialect: Dialect, 
   if (shape.kind === 'code') return readCode(shape, dialect)
   return shape.kind === 'text'
     ? readText(shape, dialect, malformedAs(isMandatory, likeExample(shape)))
-    : readMoment(shape, dialect, malformedAs(isMandatory, 'Must be an ISO 8601 date or date-time'))
+    : readMoment(shape, dialect, isMandatory)
 }

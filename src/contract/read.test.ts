@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { query, read } from '../../test/contract/reading.ts'
+import { query, read, reader } from '../../test/contract/reading.ts'
 import type { OperationName } from './index.ts'
 import { exactNumber } from './read-value.ts'
 
@@ -207,6 +207,16 @@ describe('dates', () => {
     expect(read('SearchStrategies', new Map([['CreatedBeforeDate', [text]]]))).toEqual([
       '1130 CreatedBeforeDate',
     ])
+  })
+
+  test('says what became of the plus of an offset', () => {
+    const words = (date: string) => {
+      const answer = reader('SearchStrategies')(query(`CreatedBeforeDate=${date}`))
+      return 'faults' in answer ? answer.faults.map(({ Message }) => Message) : answer.params
+    }
+    const known = 'Must be an ISO 8601 date or date-time'
+    expect(words('2026-01-01T10:00:00+02:00')).toEqual([`${known}; in a query + is %2B`])
+    expect(words('2026-02-30')).toEqual([known])
   })
 
   test.each([
