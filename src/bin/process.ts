@@ -111,6 +111,8 @@ export interface Word {
   readonly port: number
   /** Of the page of measures of this child; absent: it has none. */
   readonly metricsPort?: number
+  /** Of a worker: its name begins with it, and so do those of all that its parent had before, which are dead. */
+  readonly family?: string
 }
 
 /** In the environment of such a child. */

@@ -76,8 +76,8 @@ async function serve(given: Config, output: Output): Promise<void> {
 
 async function work(given: Config, output: Output): Promise<void> {
   const log = openLog(given, 'worker')
-  await keep(log, given, output, async (config, url) => {
-    const worker = await runWorker(config, url, log)
+  await keep(log, given, output, async (config, url, told) => {
+    const worker = await runWorker(config, url, log, told?.family)
     return { word: 'worker', close: worker.close }
   })
 }
@@ -87,13 +87,13 @@ interface Running {
   close(): Promise<void>
 }
 
-type Run = (config: Config, databaseUrl: string) => Promise<Running>
+type Run = (config: Config, databaseUrl: string, told: Word | undefined) => Promise<Running>
 
 /** Runs one process on the database it can reach, or on what its parent says, and ends both in order. */
 async function keep(log: Logger, config: Config, output: Output, run: Run): Promise<void> {
   const told = await wordOfParent()
   const server = told ? runElsewhere(told.databaseUrl) : await keepServer(config, log)
-  const running = await run(told ? toldTo(config, told) : config, server.url)
+  const running = await run(told ? toldTo(config, told) : config, server.url, told)
   endsWith(log, async () => {
     await running.close()
     await server.stop()

@@ -15,6 +15,7 @@ import { type Port, portOf, tryPorts } from './port.ts'
 import { hostsAnswer } from './probe.ts'
 import type { Word } from './process.ts'
 import { loadSecrets, openSecrets } from './secrets.ts'
+import { workerId } from './worker.ts'
 
 export interface Platform {
   /** Where it listens. */
@@ -37,9 +38,11 @@ export async function startAll(config: Config, log: Logger, ending: AbortSignal)
   const word = async (): Promise<Word> => ({ databaseUrl: await database, port })
   // They load while the database is made ready.
   const api = keepAlive(['serve'], log, word)
+  const family = workerId()
   // With PORT=0 the api chooses a port: what the worker writes, and an api that comes back, knows the same address.
   const worker = keepAlive(['worker'], log, async () => ({
     ...(await word()),
+    family,
     port: port || portOf(await api.ready),
     ...(metrics && { metricsPort: nextPort(metrics.port) }),
   }))

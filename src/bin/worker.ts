@@ -8,6 +8,7 @@ import { createWorker } from '../execution/worker.ts'
 import { bootstrap } from '../operations/bootstrap.ts'
 import { confirmationToken } from '../operations/secrets.ts'
 import { createOutbound } from '../services/outbound.ts'
+import { endLeasesOf } from '../storage/work/leases.ts'
 import { auditHeads } from './audit-heads.ts'
 import { connectBrokers } from './brokers.ts'
 import { systemClock } from './clock.ts'
@@ -21,17 +22,23 @@ import { paymentProviders } from './payments.ts'
 import { beginCopy } from './platform-copies.ts'
 import { openSecrets } from './secrets.ts'
 
-/** Names this process among all workers that ever were, so that nobody takes over its leases by accident. */
-export const workerId = (): string => `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
+/** Names a worker among all that ever were, so that nobody takes over its leases by accident. */
+export const workerId = (family = `${hostname()}:${process.pid}`): string =>
+  `${family}:${randomBytes(4).toString('hex')}`
 
-/** Works until closed; any number of workers may share a database. */
+/**
+ * Works until closed; any number of workers may share a database. The others of its family, if it has one, are dead: their
+ * leases need not run out.
+ */
 export async function runWorker(
   config: Config,
   databaseUrl: string,
   log: Logger,
+  family?: string,
 ): Promise<{ metricsUrl: string | undefined; close(): Promise<void> }> {
-  const id = workerId()
+  const id = workerId(family)
   const db = await openForWork(databaseUrl, 'lockstep worker', log, { actor: 'worker', who: id })
+  if (family !== undefined) await endLeasesOf(db.write, `${family}:`)
   await beginCopy(config, db, log)
   const secrets = await openSecrets(config, db, log)
   await bootstrap(db.write, systemClock.now())

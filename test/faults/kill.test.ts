@@ -187,6 +187,21 @@ describe('kill -9 under traffic', () => {
     if (product) removeDataDir(product.dataDir)
   }, 60_000)
 
+  test('whoever comes after a dead worker waits for none of its leases', async () => {
+    const feed = 'feed:simulated'
+    const holder = async (): Promise<string> =>
+      (await db.read.one<{ holder: string }>`select holder from lease where name = ${feed}`).holder
+    const dead = await holder()
+    product.kill('worker')
+    const { until } = await db.write.one<{ until: number }>`
+      update lease set expires_at = clock_timestamp() + interval '29 seconds' where name = ${feed}
+      returning (extract(epoch from expires_at) * 1000)::float8 as until`
+    while ((await holder()) === dead) {
+      expect(Date.now()).toBeLessThan(until)
+      await pause(50)
+    }
+  }, 60_000)
+
   test.each<Part>(['serve', 'worker', 'postgres'])(
     `${killsPerPart} kills of %s`,
     async (part) => {

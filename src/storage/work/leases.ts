@@ -52,6 +52,11 @@ export async function releaseLease(sql: Sql, lease: Lease): Promise<void> {
     update lease set expires_at = clock_timestamp() where name = ${lease.name} and fence = ${lease.fence}`
 }
 
+/** Ends the leases of all holders whose names begin so: they are known to be dead. Answers how many. */
+export const endLeasesOf = (sql: Sql, beginning: string): Promise<number> => sql.run`
+  update lease set expires_at = clock_timestamp()
+  where starts_with(holder, ${beginning}) and expires_at > clock_timestamp()`
+
 /**
  * Seconds since a worker was last at work, 0 while one is; null when none ever was. Every worker wants the lease of
  * each feed and the one that has it renews it every few seconds, so it is the heartbeat of all of them together. One
