@@ -113,7 +113,8 @@ test.each(['Cannot find native binding. npm has a bug', 'The package "@esbuild/x
     writeFileSync(join(clone, 'scripts', 'typescript.mjs'), `throw new Error(${JSON.stringify(lacking)})`)
     mkdirSync(join(clone, 'node_modules'))
     writeFileSync(join(clone, 'node_modules', '.package-lock.json'), '{"packages":{}}')
-    copyFileSync(join('scripts', 'lockstep.mjs'), join(clone, 'scripts', 'lockstep.mjs'))
+    for (const script of ['lockstep.mjs', 'program.mjs'])
+      copyFileSync(join('scripts', script), join(clone, 'scripts', script))
     expect(saidIn(clone, '"$0" scripts/lockstep.mjs')).toEqual([
       1,
       'Packages made for this kind of machine are not installed: run npm ci --include=optional\n',
