@@ -10,6 +10,10 @@ export const noteCommand = (sql: Sql, ...objects: string[]): Promise<void> =>
     objects.map((object) => ({ ...operator(), object })),
   )
 
+/** Enters such a command about one object with what was said of it: facts without secrets and without personal data. */
+export const noteSaid = (sql: Sql, object: string, after: object): Promise<void> =>
+  insertAuditNotes(sql, [{ ...operator(), object, after }])
+
 /** Who types, and the words of the command; what follows them may be a secret. */
 export function operator(): Acting & { readonly operation: string } {
   const words = process.argv.slice(2, 4).filter((word) => /^[a-z]+$/.test(word))

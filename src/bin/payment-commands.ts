@@ -1,14 +1,29 @@
-/** The operator's tools for payments: who collects them, how people pay, and asking once more. */
+/** The operator's tools for payments: who collects them, how people pay, what is unpaid, and what becomes of it. */
 import type { Command } from 'commander'
 import { retryCharges } from '../storage/billing/charges.ts'
 import { listWithoutMethod } from '../storage/billing/payment-methods.ts'
+import { type NotedPayment, notePaidOtherwise } from '../storage/billing/settlement.ts'
+import { listUnpaidCharges, type UnpaidCharge } from '../storage/billing/unpaid-charges.ts'
 import { setSwitch } from '../storage/work/switches.ts'
-import { noteCommand } from './acting.ts'
+import { noteCommand, noteSaid } from './acting.ts'
+import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 import { attachStripeMethod } from './payments.ts'
-import { firstOf, type Output, oneOf, readId, say, tool, withPlatform } from './tool.ts'
+import {
+  firstOf,
+  type Output,
+  oneOf,
+  readId,
+  readWhole,
+  readWords,
+  say,
+  tableOf,
+  tool,
+  utcOf,
+  withPlatform,
+} from './tool.ts'
 
-/** Adds the choice of the provider, payment methods and second tries. */
+/** Adds the choice of the provider, payment methods, second tries, what is unpaid, and what was paid otherwise. */
 export function addPaymentCommands(payments: Command): void {
   tool(payments, 'use <provider>', 'simulated or stripe: who is asked for payments from now on').action(
     (provider: string, output: Output) =>
@@ -43,7 +58,61 @@ export function addPaymentCommands(payments: Command): void {
         say(output, { subscription: Number(subscription) }, 'It is asked for again.')
       }),
   )
+  tool(payments, 'unpaid', 'what was asked for and is not paid, the newest first')
+    .option('--person <id>', 'of this person alone', readId)
+    .option('--limit <n>', 'how many', (text) => readWhole('--limit', text, 1), 50)
+    .action(listUnpaid)
+  tool(payments, 'settle <charge>', 'it was paid otherwise: nobody is asked for it any more')
+    .requiredOption('--note <text>', 'how it was paid, for the audit log: no personal data')
+    .action(settle)
 }
+
+const listUnpaid = ({
+  person,
+  limit,
+  ...output
+}: Output & { person?: number; limit: number }): Promise<void> =>
+  withPlatform(async (db) => {
+    const unpaid = await listUnpaidCharges(db.read, { personId: person, limit })
+    const facts = unpaid.map(({ dueAt, ...charge }) => ({ ...charge, dueUtc: utcOf(dueAt) }))
+    say(output, { unpaid: facts }, unpaid.length === 0 ? 'Nothing is unpaid.' : tableOf(unpaid.map(rowOf)))
+  })
+
+const rowOf = (charge: UnpaidCharge) => ({
+  charge: charge.id,
+  person: charge.personId,
+  subscription: charge.subscriptionId,
+  of: charge.planId === null ? `strategy ${charge.strategyId}` : `plan ${charge.planId}`,
+  for: charge.purpose,
+  amount: `${charge.amount} ${charge.currency}`,
+  by: charge.provider,
+  state: charge.state,
+  tries: charge.tries,
+  due: utcOf(charge.dueAt) ?? '-',
+  reason: charge.reason ?? '',
+})
+
+const unsettled: Record<Exclude<NotedPayment, 'noted' | 'notedBefore'>, (charge: number) => string> = {
+  absent: (charge) => `there is no charge ${charge} (payments unpaid)`,
+  paid: (charge) => `charge ${charge} is paid already, by its provider`,
+  asked: (charge) =>
+    `charge ${charge} is being asked for and may be paid: wait for the provider's answer, then try again`,
+}
+
+const settle = (text: string, { note, ...output }: Output & { note: string }): Promise<void> =>
+  withPlatform(async (db) => {
+    const charge = readId(text)
+    const how = readWords('--note', note)
+    const noted = await db.transaction(async (tx) => {
+      const found = await notePaidOtherwise(tx, charge, systemClock.now())
+      if (found === 'noted') await noteSaid(tx, `charge ${charge}`, { note: how })
+      return found
+    })
+    if (noted !== 'noted' && noted !== 'notedBefore') throw new ConfigError(unsettled[noted](charge))
+    const says =
+      noted === 'noted' ? 'is noted as paid' : 'was noted as paid before, and stays as it was noted'
+    say(output, { charge, noted: noted === 'noted' }, `Charge ${charge} ${says}.`)
+  })
 
 /** Of many, so many are named; all are in the JSON. */
 const namedMax = 20

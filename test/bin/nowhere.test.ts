@@ -38,6 +38,8 @@ test.each([
   'credentials rotate',
   'payments use simulated',
   'payments retry 1',
+  'payments unpaid',
+  'payments settle 1 --note cash',
   'keys list --person 1',
   'keys issue --person 1',
   'keys revoke abc',

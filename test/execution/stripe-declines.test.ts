@@ -1,7 +1,7 @@
 /** Declines that Stripe tells late, twice, beside a payment, or of what is not its own. */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
-import { settleCharges } from '../../src/storage/billing/settlement.ts'
+import { notePaidOtherwise, settleCharges } from '../../src/storage/billing/settlement.ts'
 import { insertSite } from '../../src/storage/operating/provision.ts'
 import { holdLocks, untilWaiting } from '../support/locks.ts'
 import { decliningMethod, detachedMethod } from '../support/stripe-stand-in.ts'
@@ -41,6 +41,34 @@ test('that an earlier try was declined, told late, is no answer to the present o
   await tell('payment_intent.succeeded')
   await work()
   expect(await state()).toMatchObject({ status: 'active', charge: 'paid', attempts: 2, failures: 0 })
+  await sound()
+})
+
+test('what was paid otherwise after a decline is asked for no more, and money that comes for it is a second payment', async () => {
+  await attach()
+  await open()
+  await work()
+  await db.write.run`update payment_method set method_ref = ${decliningMethod}`
+  clock.time = start + 30 * day
+  await work()
+  const { id } = await db.read.one<{ id: number }>`select id from charge where status = 'due'`
+  const note = () => db.transaction((tx) => notePaidOtherwise(tx, id, clock.time))
+  expect(await note()).toBe('noted')
+  expect(await state()).toMatchObject({ status: 'active', charge: 'paid', failures: 0 })
+  clock.time = start + 59 * day
+  await work()
+  expect(standIn.intents.size).toBe(2)
+  await tell('payment_intent.succeeded')
+  await work()
+  expect(await incidents()).toEqual([{ kind: 'paidTwice' }])
+  await sound()
+})
+
+test('what waits for its answer is not noted as paid otherwise', async () => {
+  await openUnanswered()
+  const { id } = await db.read.one<{ id: number }>`select id from charge`
+  expect(await db.transaction((tx) => notePaidOtherwise(tx, id, clock.time))).toBe('asked')
+  expect(await state()).toMatchObject({ status: 'pending', charge: 'due' })
   await sound()
 })
 

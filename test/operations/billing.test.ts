@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { claimCharges, retryCharges } from '../../src/storage/billing/charges.ts'
 import { savePaymentMethod } from '../../src/storage/billing/payment-methods.ts'
+import { notePaidOtherwise } from '../../src/storage/billing/settlement.ts'
 import { endStrategy } from '../../src/storage/strategies/strategies.ts'
 import { call } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
@@ -230,6 +231,22 @@ describe('payments that fail', () => {
     await passTo(35)
     expect(await subscribed()).toMatchObject([{ IsAlive: true, BillingFailureCount: 0, EndDate: at(60) }])
     expect(await retry()).toBe(false)
+    expect(await violations()).toEqual([])
+  })
+
+  test('and were paid otherwise are asked for no more, and what they stopped goes on', async () => {
+    await subscribe(customer)
+    await decline(customer, 'card expired')
+    await passTo(50)
+    expect(await subscribed()).toMatchObject([{ IsAlive: false, BillingFailureCount: 5 }])
+    const { id } = await platform.db.read.one<{ id: number }>`select id from charge where status = 'failed'`
+    const note = (chargeId: number) =>
+      platform.db.transaction((tx) => notePaidOtherwise(tx, chargeId, Date.parse(at(50))))
+    expect([await note(id), await note(id), await note(0)]).toEqual(['noted', 'notedBefore', 'absent'])
+    expect(await subscribed()).toMatchObject([{ IsAlive: true, BillingFailureCount: 0, EndDate: at(60) }])
+    await passTo(59)
+    const paid = await rowsOf('/gen/Strategies/GetSubscriptionRevenue', { StrategyId: strategyId }, owner)
+    expect(paid.map(({ LastTransactionDate }) => LastTransactionDate)).toEqual([at(0), at(50)])
     expect(await violations()).toEqual([])
   })
 

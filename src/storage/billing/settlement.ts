@@ -18,7 +18,10 @@ export type ChargeAnswer = {
   readonly at: number
   /** The provider's name of the payment. */
   readonly paymentRef: string | null
-} & ({ readonly outcome: 'paid' } | { readonly outcome: 'declined'; readonly reason: string })
+} & (
+  | { readonly outcome: 'paid'; readonly isPaidOtherwise?: true }
+  | { readonly outcome: 'declined'; readonly reason: string }
+)
 
 interface ChargeRow {
   id: number
@@ -72,6 +75,27 @@ export async function settleCharges(sql: Sql, answers: readonly ChargeAnswer[]):
   await saveDeclined(sql, refused)
   await insertIncidents(sql, unexpected)
   return paid.length + refused.length
+}
+
+/** What a payment that no provider has made is named by: one that a provider tells of later is a second one. */
+const otherwiseRef = (chargeId: number): string => `otherwise-${chargeId}`
+
+/** absent: there is no such charge. asked: its provider is being asked, and may have collected it. */
+export type NotedPayment = 'noted' | 'notedBefore' | 'paid' | 'asked' | 'absent'
+
+/**
+ * Notes that a charge was paid otherwise than by its provider, which is asked for it no more. All that hangs on it goes on
+ * as with any payment.
+ */
+export async function notePaidOtherwise(sql: Sql, chargeId: number, at: number): Promise<NotedPayment> {
+  const [charge] = await lockCharges(sql, [chargeId])
+  if (!charge) return 'absent'
+  const paymentRef = otherwiseRef(chargeId)
+  if (charge.status === 'paid') return charge.paymentRef === paymentRef ? 'notedBefore' : 'paid'
+  if (charge.isAsked) return 'asked'
+  const { attempt } = charge
+  await settleCharges(sql, [{ chargeId, attempt, at, paymentRef, outcome: 'paid', isPaidOtherwise: true }])
+  return 'noted'
 }
 
 /** A fee is settled when its term is over, and that may be the last one. */
@@ -137,6 +161,8 @@ async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<
       transfersOf({
         price: { base: BigInt(charge.basePrice), markup: BigInt(charge.markup) },
         ...charge,
+        // What came otherwise stands in the book of no provider.
+        provider: answer.isPaidOtherwise ? 'otherwise' : charge.provider,
         ownerPercent: charge.ownerPercent ?? 0,
       }).map((transfer) => ({ charge, at: answer.at, ...transfer })),
     ),

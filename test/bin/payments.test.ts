@@ -1,0 +1,107 @@
+/** What is unpaid is listed, and a charge that was paid otherwise is noted once: never one that may have been paid. */
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { settleCharges } from '../../src/storage/billing/settlement.ts'
+import { auditViolations } from '../../src/storage/operating/audit.ts'
+import { commandLine } from '../support/command-line.ts'
+import { testDatabase } from '../support/database.ts'
+import { operatorBy } from '../support/operator.ts'
+
+const { db, url } = await testDatabase()
+const { runHere: run } = commandLine(url)
+const { told, refused, addPeople, addStrategy } = operatorBy(run)
+
+let customer = 0
+let strategyId = 0
+let subscription = 0
+let charge = 0
+beforeAll(async () => {
+  const people = await addPeople()
+  customer = people.customer
+  strategyId = await addStrategy(people.owner)
+})
+
+/** A term that was declined once, and waits for its next try. */
+beforeEach(async () => {
+  await db.write.run`update subscription set status = 'ended', ended_at = coalesce(ended_at, now())`
+  ;({ id: subscription } = await db.write.one<{ id: number }>`
+    insert into subscription (site_id, person_id, strategy_id, kind, base_price, started_at, term_started_at,
+      term_ends_at, billing_failures)
+    select site_id, id, ${strategyId}::bigint, 'paid', 5000, now(), now(), now() + interval '30 days', 1
+    from person where id = ${customer}::bigint returning id`)
+  ;({ id: charge } = await db.write.one<{ id: number }>`
+    insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
+      provider, attempts, next_try_at, failed_at, failure_reason)
+    select id, 'term', term_started_at, term_ends_at, base_price, 0, currency, 'stripe', 1,
+      '2100-03-12T14:00:00Z', now(), 'card expired' from subscription where id = ${subscription}::bigint returning id`)
+})
+
+const settle = () => ['payments', 'settle', String(charge), '--note', 'bank transfer 4711']
+const state = () =>
+  db.read.one`
+    select c.status, s.billing_failures as failures, s.status as subscription from charge c
+    join subscription s on s.id = c.subscription_id where c.id = ${charge}::bigint`
+const notes = () =>
+  db.read.rows`
+    select actor, after from audit_entry where object = ${`charge ${charge}`}`
+
+test('is listed until it is settled, which is entered in the log and done once', async () => {
+  const listed = {
+    id: charge,
+    subscriptionId: subscription,
+    personId: customer,
+    strategyId,
+    planId: null,
+    purpose: 'term',
+    amount: '50.00',
+    currency: 'USD',
+    provider: 'stripe',
+    state: 'due',
+    tries: 1,
+    dueUtc: '2100-03-12T14:00:00.000Z',
+    reason: 'card expired',
+  }
+  const unpaid = ['payments', 'unpaid', '--person', String(customer)]
+  expect(await told(...unpaid, '--limit', '1')).toEqual({ unpaid: [listed] })
+  expect((await run(...unpaid)).output).toMatch(
+    new RegExp(
+      `^charge .*\n${charge} .*strategy ${strategyId} +term +50\\.00 USD +stripe +due +1 +2100-.*card expired`,
+    ),
+  )
+  expect((await run('payments', 'unpaid', '--person', '1')).output).toBe('Nothing is unpaid.')
+
+  expect((await run(...settle())).output).toBe(`Charge ${charge} is noted as paid.`)
+  expect(await told(...unpaid)).toEqual({ unpaid: [] })
+  expect(await state()).toEqual({ status: 'paid', failures: 0, subscription: 'active' })
+  const noted = { actor: 'operator', after: { note: 'bank transfer 4711' } }
+  expect(await notes()).toEqual([noted])
+
+  expect(await told(...settle())).toEqual({ charge, noted: false })
+  expect((await run(...settle())).output).toBe(
+    `Charge ${charge} was noted as paid before, and stays as it was noted.`,
+  )
+  expect(await notes()).toEqual([noted])
+  // Nothing of it stands as collected by Stripe.
+  const came = db.read.rows`
+    select a.name, t.amount from ledger_transfer t join ledger_account a on a.id = t.from_account_id
+    where t.charge_id = ${charge}::bigint and t.reason = 'payment'`
+  expect(await came).toEqual([{ name: 'provider:otherwise:USD', amount: 5_000 }])
+  expect(await auditViolations(db.read)).toEqual([])
+})
+
+test('that its provider is asked for is left to its answer', async () => {
+  await db.write.run`
+    update charge set claimed_until = now() - interval '1 hour' where id = ${charge}::bigint`
+  expect(await refused(...settle())).toBe(
+    `lockstep: charge ${charge} is being asked for and may be paid: wait for the provider's answer, then try again`,
+  )
+  expect(await told('payments', 'unpaid')).toMatchObject({ unpaid: [{ id: charge, state: 'asked' }] })
+  expect(await state()).toMatchObject({ status: 'due', failures: 1 })
+  expect(await notes()).toEqual([])
+})
+
+test('that its provider has collected is refused', async () => {
+  const answer = { chargeId: charge, attempt: 1, at: Date.now(), paymentRef: 'pi_1' } as const
+  await db.transaction((tx) => settleCharges(tx, [{ outcome: 'paid', ...answer }]))
+  expect(await refused(...settle())).toBe(`lockstep: charge ${charge} is paid already, by its provider`)
+  expect(await notes()).toEqual([])
+})
