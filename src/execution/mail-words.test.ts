@@ -7,6 +7,21 @@ const address = 'ann@example.com'
 const facts = { firstName: 'Ann\n\nBuy now', siteName: 'A & B' }
 const account = { account: 'U7', brokerName: 'Broker <1>' }
 
+const payment = { offer: 'Trend\nFX', amount: '99.99', currency: 'USD', reason: 'card_declined' }
+const againAt = Date.parse('2024-02-27T14:05:00Z')
+const followed = [
+  ['suspends', againAt, 'is tried again at 2024-02-27 14:05 UTC. Until then everything goes on.'],
+  ['suspends', null, 'not tried again by itself. The subscription is suspended until it is paid:'],
+  [
+    'owed',
+    againAt,
+    'has ended, and this fee on gains is still owed. The payment is tried again at 2024-02-27',
+  ],
+  ['owed', null, 'is still owed. The payment is not tried again by itself.'],
+  ['nothingOpened', null, 'Nothing was opened, and'],
+  ['nothingChanged', null, 'Nothing has changed, and'],
+] as const
+
 const rows: readonly [MailRow, string, readonly string[], readonly string[]][] = [
   [
     { id: 1, kind: 'confirm-email', createdAt, attempts: 0, address, facts: { ...facts, seed: 'cba' } },
@@ -29,6 +44,19 @@ const rows: readonly [MailRow, string, readonly string[], readonly string[]][] =
       reason === 'ExternalExecution' ? 'did not send' : 'other positions',
     ],
     ['U7 at Broker &lt;1&gt;.'],
+  ]),
+  ...followed.map(([effect, again, says]): (typeof rows)[number] => [
+    {
+      id: 3,
+      kind: 'payment-failed',
+      createdAt,
+      attempts: 0,
+      address,
+      facts: { ...facts, ...payment, effect, againAt: again },
+    },
+    'A payment for Trend FX has failed',
+    ['A & B has asked for 99.99 USD for Trend FX, and the payment was declined: card_declined.', says],
+    ['please tell A &amp; B.'],
   ]),
 ]
 

@@ -58,8 +58,38 @@ const autosyncOff = (facts: MailFacts['autosync-off']): Words => {
   }
 }
 
-const wordsOf = (mail: MailRow, links: Links): Words =>
-  mail.kind === 'confirm-email' ? confirmEmail(mail.facts, mail.createdAt, links) : autosyncOff(mail.facts)
+const whatFollows = ({ effect, againAt }: MailFacts['payment-failed']): string => {
+  if (effect === 'nothingOpened') return 'Nothing was opened, and the payment is not tried again.'
+  if (effect === 'nothingChanged') return 'Nothing has changed, and the payment is not tried again.'
+  const again =
+    againAt === null
+      ? 'The payment is not tried again by itself.'
+      : `The payment is tried again at ${readableInstant(againAt)}.`
+  if (effect === 'owed') return `The subscription has ended, and this fee on gains is still owed. ${again}`
+  const outcome =
+    againAt === null
+      ? 'The subscription is suspended until it is paid:'
+      : 'Until then everything goes on. If the later tries fail as well, the subscription is suspended:'
+  return `${again} ${outcome} nothing new is opened by it, and what is open can still be closed.`
+}
+
+const paymentFailed = (facts: MailFacts['payment-failed']): Words => {
+  const site = line(facts.siteName)
+  const offer = line(facts.offer)
+  return {
+    subject: `A payment for ${offer} has failed`,
+    paragraphs: [
+      `${site} has asked for ${facts.amount} ${facts.currency} for ${offer}, and the payment was declined: ${line(facts.reason)}.`,
+      whatFollows(facts),
+      `If the way in which you pay has changed, please tell ${site}.`,
+    ],
+  }
+}
+
+function wordsOf(mail: MailRow, links: Links): Words {
+  if (mail.kind === 'confirm-email') return confirmEmail(mail.facts, mail.createdAt, links)
+  return mail.kind === 'autosync-off' ? autosyncOff(mail.facts) : paymentFailed(mail.facts)
+}
 
 const paragraph = (text: string, link: string | undefined): string =>
   text === link ? `<p><a href="${escaped(text)}">${escaped(text)}</a></p>` : `<p>${escaped(text)}</p>`

@@ -740,7 +740,7 @@ create table mail (
   next_try_at timestamp with time zone not null,
   claimed_until timestamp with time zone,
   constraint mail_pkey PRIMARY KEY (id),
-  constraint mail_kind_check CHECK ((kind = ANY (ARRAY['confirm-email'::text, 'autosync-off'::text])))
+  constraint mail_kind_check CHECK ((kind = ANY (ARRAY['confirm-email'::text, 'autosync-off'::text, 'payment-failed'::text])))
 );
 CREATE INDEX mail_due ON public.mail USING btree (next_try_at);
 

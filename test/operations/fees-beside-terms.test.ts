@@ -34,6 +34,10 @@ test.each([
     )
   const statusOf = async (purpose: string) => (await charges(purpose)).at(-1)?.status
   expect(await failures()).toEqual([{ IsAlive: true, BillingFailureCount: 2 }])
+  // One message is of both, the fee of 200.00 and the term of 50.00.
+  const told = platform.mails.splice(0).map(({ to, text }) => ({ to, text }))
+  const says = 'has asked for 250.00 USD for Trend, and the payment was declined: card expired.'
+  expect(told).toEqual([{ to: 'carl@example.org', text: expect.stringContaining(says) }])
   await db.write.run`
     update charge set next_try_at = next_try_at + interval '3 days' where status = 'due' and purpose = ${last}`
   await door('/payment-methods', [{ personId }])
@@ -42,6 +46,7 @@ test.each([
   expect(await failures()).toEqual([{ IsAlive: true, BillingFailureCount: 2 }])
   await passTo(35)
   expect(await statusOf(last)).toBe('paid')
+  expect(platform.mails).toEqual([])
   expect(await failures()).toEqual([{ IsAlive: true, BillingFailureCount: 0 }])
   await audit()
 })

@@ -1,12 +1,16 @@
 /**
  * What comes of payments: the charge, the subscription and the ledger move in one transaction. An answer counts
  * once, for the attempt it was given to. That a payment was made is a fact: it is booked also when nobody waits
- * for it any more, and then told to the operator. A second one for the same charge is told alone.
+ * for it any more, and then told to the operator. A second one for the same charge is told alone. Of one that failed
+ * whoever pays is told by mail.
  */
 import { type LedgerAccount, type Transfer, transfersOf } from '../../domain/billing/ledger.ts'
 import { nextTry, type SubscriptionStatus } from '../../domain/billing/subscription.ts'
+import { dec } from '../../domain/decimal.ts'
+import { groupBy } from '../../domain/group.ts'
 import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { type FailedPayment, insertPaymentMail } from '../people/mail.ts'
 import { insertIncidents, type NewIncident } from '../work/incidents.ts'
 import { endedReason, type NewCharge, type ProviderName } from './charges.ts'
 import { beginUpgrades } from './plan-subscriptions.ts'
@@ -237,15 +241,47 @@ async function saveDeclined(sql: Sql, settled: readonly Settled<'declined'>[]): 
       ${settled.map(({ answer }) => answer.paymentRef)}::text[]) answer (id, at, again, reason, ref)
     where charge.id = answer.id`
   // What was given up with its subscription nobody has declined.
-  await countFailures(
-    sql,
-    verdicts.filter(({ answer }) => answer.reason !== endedReason),
-  )
+  const failures = verdicts.filter(({ answer }) => answer.reason !== endedReason)
+  await tellOfFailures(sql, failures)
+  await countFailures(sql, failures)
 }
 
 interface Failure extends Settled<'declined'> {
   /** Of the subscription, by this payment. */
   readonly status: string
+  /** The next try; undefined where there is none. */
+  readonly again: number | undefined
+}
+
+/** What is owed after an end, but for fees, is not asked for any more, and needs no word. */
+async function tellOfFailures(sql: Sql, failures: readonly Failure[]): Promise<void> {
+  const owed = failures.filter(({ charge }) => !isOver(charge))
+  const told = [...groupBy(owed, ({ charge }) => charge.subscriptionId).values()]
+  await insertPaymentMail(sql, told.map(failedPaymentOf))
+}
+
+/** A term and a fee that are declined at once are one word. */
+function failedPaymentOf(failures: readonly [Failure, ...Failure[]]): FailedPayment {
+  const [first] = failures
+  const amount = failures.reduce(
+    (sum, { charge }) => sum + BigInt(charge.basePrice) + BigInt(charge.markup),
+    0n,
+  )
+  const tries = failures.flatMap(({ again }) => again ?? [])
+  return {
+    chargeId: first.charge.id,
+    amount: dec(amount).div(100).toFixed(2),
+    reason: first.answer.reason,
+    at: first.answer.at,
+    againAt: tries.length === 0 ? null : Math.min(...tries),
+    effect: effectOf(first),
+  }
+}
+
+function effectOf({ charge: { subscriptionStatus, purpose } }: Failure): FailedPayment['effect'] {
+  if (subscriptionStatus === 'pending') return 'nothingOpened'
+  if (purpose === 'upgrade') return 'nothingChanged'
+  return subscriptionStatus === 'ended' ? 'owed' : 'suspends'
 }
 
 async function countFailures(sql: Sql, failures: readonly Failure[]): Promise<void> {

@@ -23,6 +23,32 @@ export interface MailFacts {
     readonly brokerName: string
     readonly reason: ExternalReason
   }
+  readonly 'payment-failed': {
+    readonly firstName: string
+    readonly siteName: string
+    /** The strategy or plan that it was for. */
+    readonly offer: string
+    /** In decimal text. */
+    readonly amount: string
+    readonly currency: string
+    /** In the provider's words. */
+    readonly reason: string
+    readonly effect: FailedPayment['effect']
+    /** Null where it is not tried again by itself. */
+    readonly againAt: Instant | null
+  }
+}
+
+/** What a subscription was asked for and has not paid. */
+export interface FailedPayment {
+  readonly chargeId: number
+  /** In decimal text: of several charges of the subscription together. */
+  readonly amount: string
+  readonly reason: string
+  readonly at: Instant
+  readonly againAt: Instant | null
+  /** suspends: the subscription, if it goes on like this. owed: it has ended, and a fee on gains is left. */
+  readonly effect: 'nothingOpened' | 'nothingChanged' | 'suspends' | 'owed'
 }
 
 interface Mail<Kind extends keyof MailFacts> {
@@ -63,6 +89,30 @@ export const insertSyncMail = (
     from account a join person p on p.id = a.person_id join site on site.id = p.site_id
     join broker b on b.id = a.broker_id
     where a.id = any(${accountIds}::bigint[]) order by a.id`
+
+/**
+ * Tells people that payments of theirs have failed, before the failures are counted: who was told in this term, or since
+ * the end, is not told again.
+ */
+export async function insertPaymentMail(sql: Sql, failed: readonly FailedPayment[]): Promise<void> {
+  if (failed.length === 0) return
+  await sql.run`
+    insert into mail (kind, address, facts, created_at, next_try_at)
+    select 'payment-failed', p.email, jsonb_build_object('firstName', p.first_name, 'siteName', site.name,
+      'offer', coalesce(plan.name, site_catalog.display_name, strategy.name), 'amount', failed.amount,
+      'currency', c.currency, 'reason', failed.reason, 'effect', failed.effect, 'againAt', failed.again_at),
+      failed.at, failed.at
+    from unnest(${failed.map(({ chargeId }) => chargeId)}::bigint[], ${failed.map(({ amount }) => amount)}::text[],
+      ${failed.map(({ reason }) => reason)}::text[], ${failed.map(({ at }) => instant(at))}::timestamptz[],
+      ${failed.map(({ againAt }) => againAt)}::bigint[], ${failed.map(({ effect }) => effect)}::text[])
+      failed (charge_id, amount, reason, at, again_at, effect)
+    join charge c on c.id = failed.charge_id join subscription s on s.id = c.subscription_id
+    join person p on p.id = s.person_id and p.is_alive join site on site.id = p.site_id
+    left join plan on plan.id = coalesce(c.plan_id, s.plan_id) left join strategy on strategy.id = s.strategy_id
+    left join site_catalog on site_catalog.site_id = p.site_id and site_catalog.strategy_id = s.strategy_id
+    where s.billing_failed_at is null or s.billing_failed_at < greatest(s.term_started_at, s.ended_at)
+    order by c.id`
+}
 
 /** Condition: a message is due at the business time `now`. */
 export const isMailDue = (now: number): Fragment =>

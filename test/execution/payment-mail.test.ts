@@ -1,0 +1,123 @@
+/** Who is told of a payment that failed, and of which: once in a term, and not of what nobody asks for any more. */
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { insertSite } from '../../src/storage/operating/provision.ts'
+import { decliningMethod } from '../support/stripe-stand-in.ts'
+import { day, makeStripeScene, start } from './stripe-scene.ts'
+
+const scene = await makeStripeScene()
+const { db, standIn, clock, ids, work, attach, open, offerPlans, choose, state } = scene
+beforeEach(scene.begin)
+afterAll(() => standIn.close())
+
+const mails = () =>
+  db.read.rows`
+    select address, facts from mail where kind = 'payment-failed' order by id`
+const told = async () => (await mails()).length
+const pass = async (days: number) => {
+  clock.time = start + days * day
+  await work()
+}
+const decline = (method = decliningMethod) => db.write.run`update payment_method set method_ref = ${method}`
+const common = { firstName: 'Sam', siteName: 'Lockstep', offer: 'Trend', currency: 'USD' }
+const declined = { ...common, amount: '50.00', reason: 'insufficient_funds' }
+
+async function subscribeAndDecline(): Promise<void> {
+  await attach()
+  await open()
+  await work()
+  await decline()
+}
+
+test('of a first payment that opens nothing', async () => {
+  await attach(decliningMethod)
+  await open()
+  await work()
+  const facts = { ...declined, effect: 'nothingOpened', againAt: null }
+  expect(await mails()).toEqual([{ address: 's@example.org', facts }])
+})
+
+test('of a later one when it fails first, and again in another term', async () => {
+  await subscribeAndDecline()
+  await pass(30)
+  const facts = { ...declined, effect: 'suspends', againAt: start + 31 * day }
+  expect(await mails()).toEqual([{ address: 's@example.org', facts }])
+  await pass(31)
+  await pass(34)
+  expect(await state()).toMatchObject({ failures: 3 })
+  await decline('pm_card')
+  await pass(39)
+  expect(await state()).toMatchObject({ charge: 'paid' })
+  expect(await told()).toBe(1)
+  await decline()
+  await pass(60)
+  await pass(61)
+  expect(await told()).toBe(2)
+})
+
+test('under the name that the strategy has at the site of who pays', async () => {
+  const kind = { kind: 'whitelabel', code: 'w', name: 'West', createdAt: start } as const
+  const west = await insertSite(db.write, kind)
+  await db.write.run`update person set site_id = ${west}::bigint where id = ${ids.person}::bigint`
+  await db.write.run`
+    insert into site_catalog (site_id, strategy_id, display_name, markup, added_at)
+    values (${west}::bigint, ${ids.strategy}::bigint, 'Own', 25, now())`
+  await subscribeAndDecline()
+  await pass(30)
+  expect(await mails()).toMatchObject([{ facts: { siteName: 'West', offer: 'Own', amount: '50.25' } }])
+})
+
+test('of a change of plans, by the name of the plan that was wanted', async () => {
+  const { small, large } = await offerPlans()
+  await attach()
+  await choose(small)
+  await work()
+  await decline()
+  await choose(large)
+  await work()
+  const facts = { ...declined, offer: 'Large', amount: '270.00', effect: 'nothingChanged', againAt: null }
+  expect(await mails()).toEqual([{ address: 's@example.org', facts }])
+})
+
+test('of a fee that is owed after the end, also where a term was told of before it', async () => {
+  await subscribeAndDecline()
+  await pass(30)
+  await decline('pm_card')
+  await pass(31)
+  await db.write.run`update subscription set is_cancel_pending = true`
+  await decline()
+  await pass(60)
+  await db.write.run`
+    insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
+      provider, next_try_at)
+    select id, 'performance', term_started_at, term_ends_at, 1234, 0, currency, 'stripe', term_ends_at from subscription`
+  await pass(61)
+  await pass(62)
+  const facts = { ...declined, amount: '12.34', effect: 'owed', againAt: start + 62 * day }
+  expect((await mails()).slice(1)).toEqual([{ address: 's@example.org', facts }])
+})
+
+test('to nobody who was removed', async () => {
+  await subscribeAndDecline()
+  await db.write.run`update person set is_alive = false where id = ${ids.person}::bigint`
+  await pass(30)
+  expect(await state()).toMatchObject({ failures: 1 })
+  expect(await told()).toBe(0)
+})
+
+test('not where the payment is given up with its subscription', async () => {
+  const { small, large } = await offerPlans()
+  await attach()
+  await choose(small)
+  await work()
+  clock.time = start + 29 * day
+  standIn.script.push('fail', 'fail')
+  await choose(large)
+  await work()
+  await db.write.run`update subscription set is_cancel_pending = true, next_plan_id = null`
+  await pass(31)
+  standIn.script.length = 0
+  await db.write.run`update charge set claimed_until = to_timestamp(0) where claimed_until is not null`
+  await work()
+  expect(await db.read.one`select status from charge where purpose = 'upgrade'`).toEqual({ status: 'failed' })
+  expect(await told()).toBe(0)
+})
