@@ -1,6 +1,6 @@
-/** Payments of one moment are told apart by their ids: these follow the order in which they were asked for. */
+/** Payments of one moment are told apart by their ids: these follow the order in which they were asked for, and are paid. */
 import { expect, test } from 'vitest'
-import { insertCharges } from '../../src/storage/billing/charges.ts'
+import { claimCharges, insertCharges } from '../../src/storage/billing/charges.ts'
 import { testDatabase } from '../support/database.ts'
 
 const { db } = await testDatabase()
@@ -34,6 +34,8 @@ test.each(['nestloop', 'hashjoin', 'mergejoin'])(
       expect(ids).toEqual(ids.toSorted((a, b) => a - b))
       const rows = await tx.rows<{ amount: number }>`select amount from charge order by id`
       expect(rows.map(({ amount }) => amount)).toEqual(asked.map(({ price }) => Number(price.base)))
+      const claimed = await claimCharges(tx, { provider: 'simulated', now: from, limit: 40 })
+      expect(claimed.map(({ id }) => id)).toEqual(ids)
     })
   },
 )

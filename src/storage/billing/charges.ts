@@ -112,7 +112,10 @@ export async function claimCharges(
       s.ended_at is not null and charge.purpose <> 'performance' as "isOver", charge.amount, charge.currency,
       charge.period_started_at as "periodStartedAt", charge.next_try_at as "dueAt",
       charge.payment_ref as "paymentRef", m.customer_ref as "customerRef", m.method_ref as "methodRef"`
-  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }))
+  // In whatever order they were joined: what is paid at one moment is told apart by the order in which it is booked.
+  return rows
+    .map((row) => ({ ...row, amount: BigInt(row.amount) }))
+    .sort((one, other) => one.dueAt - other.dueAt || one.id - other.id)
 }
 
 /** Notes the provider's name of an attempt whose outcome is awaited; its webhook will name it. */
