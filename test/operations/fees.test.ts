@@ -139,7 +139,8 @@ describe('the fee on gains', () => {
     expect(await retryCharges(db.write, id, Date.parse(at(61)))).toBe(true)
     await passTo(61)
     expect(await charges('performance')).toMatchObject([{ amount: 40_000, status: 'paid' }])
-    expect(await db.read.rows`select status from subscription`).toEqual([{ status: 'ended' }])
+    const settled = await db.read.rows`select status, billing_failures as failures from subscription`
+    expect(settled).toEqual([{ status: 'ended', failures: 0 }])
     expect(await db.read.rows`select kind from incident`).toEqual([])
     await audit()
   })

@@ -151,12 +151,12 @@ async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<
       ${settled.map(({ answer }) => answer.paymentRef)}::text[]) answer (id, at, ref)
     where charge.id = answer.id`
   await beginUpgrades(sql, ids)
-  // Failures are counted as long as any payment that was declined is tried again.
+  // Failures are counted as long as any payment that was declined is tried again, or was given up: after an end, too.
   await sql.run`
-    update subscription set status = 'active', billing_failures = case when exists (
+    update subscription set status = case when ended_at is null then 'active' else status end, billing_failures = case when exists (
         select from charge declined where declined.subscription_id = subscription.id
           and declined.status = 'due' and declined.failed_at is not null) then billing_failures else 0 end
-    where id = any(${settled.map(({ charge }) => charge.subscriptionId)}::bigint[]) and ended_at is null
+    where id = any(${settled.map(({ charge }) => charge.subscriptionId)}::bigint[])
       and not exists (select from charge owed where owed.subscription_id = subscription.id
         and owed.status = 'failed' and owed.purpose <> 'upgrade')`
   await book(

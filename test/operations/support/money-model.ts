@@ -290,8 +290,8 @@ export class MoneyModel {
     Object.assign(charge, { status: 'paid', paidAt: at, tryAt: undefined, tries: charge.tries + 1 })
     const { of } = charge
     const others = this.charges.filter((one) => one.of === of)
-    if (of.endedAt !== undefined || others.some(({ status }) => status === 'failed')) return
-    of.status = 'active'
+    if (others.some(({ status }) => status === 'failed')) return
+    if (of.endedAt === undefined) of.status = 'active'
     if (!others.some(({ status, hasFailed }) => status === 'due' && hasFailed)) of.failures = 0
   }
 
