@@ -72,6 +72,26 @@ test('what waits for its answer is not noted as paid otherwise', async () => {
   await sound()
 })
 
+// As they were made before the limits were heeded: Stripe refuses each try, and nobody can wait for its answer.
+test.each([49, 100_000_000])(
+  'a charge of %d cents is noted as paid otherwise while it is asked for in vain',
+  async (cents) => {
+    await attach()
+    await open()
+    await work()
+    await db.write.run`
+    insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
+      provider, next_try_at)
+    select id, 'performance', term_started_at, term_ends_at, ${cents}::bigint, 0, currency, 'stripe', started_at
+    from subscription`
+    standIn.script.push('bar')
+    await work()
+    const { id } = await db.read.one<{ id: number }>`select id from charge where claimed_until is not null`
+    expect(await db.transaction((tx) => notePaidOtherwise(tx, id, clock.time))).toBe('noted')
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid' })
+  },
+)
+
 test('a try that is told as declined twice in one turn has failed once', async () => {
   await tryAgain()
   await tell('payment_intent.payment_failed', 'evt_1')

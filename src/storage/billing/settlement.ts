@@ -5,6 +5,7 @@
  * whoever pays is told by mail.
  */
 import { type LedgerAccount, type Transfer, transfersOf } from '../../domain/billing/ledger.ts'
+import { isCollected, totalOf } from '../../domain/billing/revenue.ts'
 import { nextTry, type SubscriptionStatus } from '../../domain/billing/subscription.ts'
 import { dec } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
@@ -12,7 +13,7 @@ import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type FailedPayment, insertPaymentMail } from '../people/mail.ts'
 import { insertIncidents, type NewIncident } from '../work/incidents.ts'
-import { endedReason, type NewCharge, type ProviderName } from './charges.ts'
+import { collectedBy, endedReason, type NewCharge, type ProviderName } from './charges.ts'
 import { beginUpgrades } from './plan-subscriptions.ts'
 
 export type ChargeAnswer = {
@@ -87,6 +88,14 @@ const otherwiseRef = (chargeId: number): string => `otherwise-${chargeId}`
 /** absent: there is no such charge. asked: its provider is being asked, and may have collected it. */
 export type NotedPayment = 'noted' | 'notedBefore' | 'paid' | 'asked' | 'absent'
 
+/** What was asked for before its provider's limits were heeded is asked for in vain: no payment of it can be under way. */
+const isEverCollected = ({ provider, ...charge }: ChargeRow): boolean =>
+  isCollected(amountOf(charge), collectedBy[provider])
+
+/** In minor units. */
+const amountOf = ({ basePrice, markup }: Pick<ChargeRow, 'basePrice' | 'markup'>): bigint =>
+  totalOf({ base: BigInt(basePrice), markup: BigInt(markup) })
+
 /**
  * Notes that a charge was paid otherwise than by its provider, which is asked for it no more. All that hangs on it goes on
  * as with any payment.
@@ -96,7 +105,7 @@ export async function notePaidOtherwise(sql: Sql, chargeId: number, at: number):
   if (!charge) return 'absent'
   const paymentRef = otherwiseRef(chargeId)
   if (charge.status === 'paid') return charge.paymentRef === paymentRef ? 'notedBefore' : 'paid'
-  if (charge.isAsked) return 'asked'
+  if (charge.isAsked && isEverCollected(charge)) return 'asked'
   const { attempt } = charge
   await settleCharges(sql, [{ chargeId, attempt, at, paymentRef, outcome: 'paid', isPaidOtherwise: true }])
   return 'noted'
