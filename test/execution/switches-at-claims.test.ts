@@ -2,11 +2,12 @@
 import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { sendOrders } from '../../src/execution/mirror/sender.ts'
+import { identifier } from '../../src/storage/database/sql.ts'
 import { testDatabase } from '../support/database.ts'
 import { leaveStrategy } from '../support/followers.ts'
 import { accountViolations, readHeld, readOrders } from './account-world.ts'
 import { makeSenderWorld } from './sender-world.ts'
-import { endSignal, place } from './world.ts'
+import { addInstrument, endSignal, place } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeSenderWorld(db)
@@ -53,6 +54,40 @@ test.each([
   expect((await readOrders(world, setupId))[1]).toMatchObject({ status: '4', info: 'no opening orders' })
 })
 
+const classes = [
+  ['CS', 'stocks'],
+  ['OPT', 'options'],
+  ['FUT', 'futures'],
+  ['FOR', 'forex'],
+] as const
+const switchesOfClasses = classes.flatMap(([securityType, group]) =>
+  (['enabled', 'long', 'short'] as const).map((what) => ({ securityType, group, what })),
+)
+
+test.each(switchesOfClasses)(
+  'what $group may open is not sent once their switch "$what" is off, what other classes may is',
+  async ({ securityType, group, what }) => {
+    const { strategyId, setupId } = await scene()
+    await db.write.run`update setup set options_short = true where id = ${setupId}`
+    const instruments: number[] = []
+    for (const [one] of classes) {
+      const { id, symbol } = await addInstrument(db, { securityType: one })
+      await world.quote(symbol, '99', '100')
+      instruments.push(id)
+    }
+    for (const instrumentId of instruments)
+      await place(world, { strategyId, instrumentId, side: what === 'short' ? '2' : '1', quantity: '4' })
+    await mirror()
+    await db.write.run`update setup set ${identifier(`${group}_${what}`)} = false where id = ${setupId}`
+    await sendOrders(ctx, 'paper', paper.broker)
+    const { infos } = await db.read.one<{ infos: object }>`
+      select jsonb_object_agg(i.security_type, o.info) as infos
+      from account_order o join instrument i on i.id = o.instrument_id where o.setup_id = ${setupId}`
+    const sent = { CS: null, OPT: null, FUT: null, FOR: null }
+    expect(infos).toEqual({ ...sent, [securityType]: 'no opening orders' })
+  },
+)
+
 const lastExecution = (setupId: number) => db.read.one<{ execId: string }>`
   select exec_id as "execId" from execution where setup_id = ${setupId} order by executed_at desc, id desc limit 1`
 
@@ -91,6 +126,22 @@ async function waitingClose() {
   await mirror()
   return bought
 }
+
+test('nor what would close a long position where a short one is held by now', async () => {
+  const { setupIds, setupId, instrumentId, buy, sell } = await scene()
+  await buy()
+  await world.drain()
+  const { execId } = await lastExecution(setupId)
+  await sell('2')
+  await world.drain()
+  await sell('1')
+  await mirror()
+  await bust(execId)
+  expect(await readHeld(world, setupId, instrumentId)).toBe(-2)
+  await sendOrders(ctx, 'paper', paper.broker)
+  expect(await accepted(setupIds)).toBe(2)
+  expect((await readOrders(world, setupId))[2]).toMatchObject({ status: '4', info: 'nothing left to close' })
+})
 
 test('what would close more than is held closes what is held', async () => {
   const { setupId, instrumentId } = await waitingClose()
@@ -182,6 +233,36 @@ test('what opens does not wait for a disabled broker, what closes does', async (
   await world.drain()
   expect(await accepted(setupIds)).toBe(2)
   expect(await readHeld(world, setupId, instrumentId)).toBe(3)
+})
+
+test('what may have arrived at a broker that is disabled is canceled there once it is asked again', async () => {
+  const { brokerId, setupId, buy } = await scene()
+  await buy('4', '90')
+  await mirror()
+  const deaf = spy((calls) => ({
+    place: async (own, id, tickets, until) => {
+      await calls.place(own, id, tickets, until)
+      return tickets.map(() => ({ answer: 'unknown' }) as const)
+    },
+  }))
+  await sendOrders(ctx, 'paper', deaf.broker)
+  await enable(brokerId, false)
+  await world.steps.find((step) => step.name === 'endShutOut paper')!.run(ctx)
+  await enable(brokerId, true)
+  await world.expireClaims()
+  await world.drain()
+  expect(await readOrders(world, setupId)).toMatchObject([{ status: '4', cumQty: 0, pendingAction: null }])
+})
+
+test('a broker that is disabled shuts nobody out at another one', async () => {
+  const [shut, open] = [await scene(), await scene()]
+  for (const { buy } of [shut, open]) await buy()
+  while ((await mirror()) > 0);
+  await enable(shut.brokerId, false)
+  await world.steps.find((step) => step.name === 'endShutOut paper')!.run(ctx)
+  await world.drain()
+  expect(await readOrders(world, shut.setupId)).toMatchObject([{ status: '4', info: 'broker disabled' }])
+  expect(await readOrders(world, open.setupId)).toMatchObject([{ status: '2', cumQty: 4 }])
 })
 
 test('nothing is sent any more when the broker is disabled while its queue is sent', async () => {
