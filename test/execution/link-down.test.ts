@@ -17,8 +17,15 @@ async function scene() {
   const [setupId = 0] = await addFollowers(db, { strategyId, brokerId, count: 1 })
   const quote = () => world.quote(symbol, '99', '100')
   await quote()
-  const buy = (quantity: string, limit?: string) =>
-    place(world, { strategyId, instrumentId, side: '1', quantity, ...(limit && { limit }) })
+  const buy = (quantity: string, limit?: string, replaces?: number) =>
+    place(world, {
+      strategyId,
+      instrumentId,
+      side: '1',
+      quantity,
+      ...(limit && { limit }),
+      ...(replaces && { replaces }),
+    })
   const sell = (quantity: string, limit: string, replaces?: number) => {
     const exit = { strategyId, instrumentId, side: '2', quantity, positionEffect: 'C', limit } as const
     return place(world, replaces === undefined ? exit : { ...exit, replaces })
@@ -115,6 +122,47 @@ test('what it made of one that opens is given up when the grace after its signal
     { ...resized, status: '4', info: 'broker not reachable', attempts: 0 },
   ])
   expect(await one.held()).toBe(0)
+})
+
+test('what AutoSync trades by itself waits for the link too, and is not made anew', async () => {
+  const one = await scene()
+  await one.buy('4', '101')
+  await world.drain()
+  controls.down(true)
+  await db.write.run`update setup set max_futures = 3 where id = ${one.setupId}`
+  await markSetups(db.write, [one.setupId], world.clock.now())
+  for (let minutes = 0; minutes < 5; minutes++) await pass(60_000)
+  expect(await one.orders()).toMatchObject([{ status: '2' }, { status: 'A', orderQty: 1, attempts: 0 }])
+  controls.down(false)
+  await world.drain()
+  expect(await one.orders()).toMatchObject([{ status: '2' }, { status: '0', orderQty: 1 }])
+})
+
+test('an entry at another price is given up with the order at work that it was to replace', async () => {
+  const one = await scene()
+  const entry = await one.buy('4', '90')
+  await world.drain()
+  controls.down(true)
+  await endSignal(db.write, entry, '5', new Date(world.clock.time).toISOString())
+  await one.buy('4', '91', entry)
+  await pass(30_000)
+  controls.down(false)
+  await world.drain()
+  const unreached = { status: '4', cumQty: 0, info: 'broker not reachable' }
+  expect(await one.orders()).toMatchObject([unreached, unreached])
+})
+
+test('what replaces a copy that was never sent waits for a grace of its own', async () => {
+  const one = await scene()
+  controls.down(true)
+  const entry = await one.buy('4', '90')
+  await pass(20_000)
+  await endSignal(db.write, entry, '5', new Date(world.clock.time).toISOString())
+  await one.buy('4', '91', entry)
+  await pass(29_999)
+  expect(await one.orders()).toMatchObject([{ status: '5' }, { status: 'A' }])
+  await pass(1)
+  expect(await one.orders()).toMatchObject([{ status: '5' }, { status: '4', info: 'broker not reachable' }])
 })
 
 test('what AutoSync made waits no longer once it is off', async () => {
