@@ -81,6 +81,17 @@ test('what costs something else by the time the broker is ready is not charged',
   await db.write.run`update broker set needs_authorization = false`
 })
 
+test('a no is a no, whatever it costs by then', async () => {
+  const request = await ask()
+  const url = request.ApprovalUrl ?? ''
+  const [, costs = ''] = /name="costs" value="([^"]*)"/.exec(await (await fetch(url)).text()) ?? []
+  await town.door('/strategies', [{ strategyId: town.strategyId, monthlyCost: 49 }])
+  const body = new URLSearchParams({ answer: 'decline', costs })
+  expect(await (await fetch(url, { method: 'POST', body })).text()).toContain('declined by the customer')
+  expect((await shown(request.RequestId)).Status).toBe('Failed')
+  await town.door('/strategies', [{ strategyId: town.strategyId, monthlyCost: 0 }])
+})
+
 test('who is in a term with another fee on gains reads both, and is asked again when one of them changes', async () => {
   const { strategyId } = town
   const setFee = (percent: number) =>
@@ -104,5 +115,22 @@ test('who is in a term with another fee on gains reads both, and is asked again 
   const answered = await fetch(request.ApprovalUrl ?? '', { method: 'POST', body })
   expect(await answered.text()).toContain('What it costs has changed meanwhile')
   expect((await shown(request.RequestId)).Status).toBe('PendingCustomer')
+  await setFee(0)
+})
+
+test('a fee on gains is told of money alone, which a paper account has none of', async () => {
+  const { strategyId } = town
+  const setFee = (percent: number) =>
+    town.platform.db.write
+      .run`update strategy set performance_fee_percent = ${percent} where id = ${strategyId}`
+  await setFee(20)
+  const read = async (more: object) => (await fetch((await ask(more)).ApprovalUrl ?? '')).text()
+  const [live, paper] = [`LIVE${own().Account}`, `PAPER${own().Account}`]
+  await town.door('/accounts', [
+    { account: live, personId, cash: 10_000 },
+    { account: paper, personId, cash: 10_000, kind: 'paper' },
+  ])
+  expect(await read({ Account: live })).toContain('Fee on gains')
+  expect(await read({ Account: paper })).not.toContain('Fee on gains')
   await setFee(0)
 })

@@ -1,6 +1,7 @@
 /** A start on the white-label host: asked for, answered on its page, expired, replaced, enabled at the broker. */
 import { describe, expect, test } from 'vitest'
 import { settleAtBroker } from '../../src/operations/approvals.ts'
+import { changeCatalogEntry } from '../../src/storage/billing/catalog.ts'
 import { unseal } from '../../src/storage/database/vault.ts'
 import { rotateCredentials } from '../../src/storage/people/credentials.ts'
 import { resultsOf, told } from '../support/http.ts'
@@ -118,6 +119,32 @@ describe('a newer request takes the place of the open one', () => {
     expect((await shown(another.RequestId)).SupersededByRequestId).toBe(idOf(elsewhere))
     expect(elsewhere.headers).not.toHaveProperty('location')
   })
+})
+
+test('a request for another strategy stands beside it, and is no change of what is followed', async () => {
+  const first = await ask()
+  const second = await ask({ StrategyId: town.lonelyStrategyId })
+  expect(await answer(second, 'approve')).toContain('are copied into the account from now on')
+  expect(await shown(first.RequestId)).toMatchObject({ Status: 'PendingCustomer' })
+  const page = await (await fetch(first.ApprovalUrl ?? '')).text()
+  expect(page).toContain('asks you to let the orders of a strategy be copied')
+  expect(await answer(first, 'approve')).toContain('are copied into the account from now on')
+  expect(await running()).toBe(2)
+})
+
+test('the strategy is called as the site of its customer calls it', async () => {
+  const params = { StrategyName: 'Named', StartingCapital: 1000 }
+  const added = await town.ask('AddStrategy', params, { key: people.owner.key })
+  const strategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
+  await town.door('/strategies', [{ strategyId, resellable: true }])
+  for (const site of ['east', 'west'] as const) {
+    const sold = { Action: 'Add', StrategyIds: [strategyId] }
+    await town.ask('UpdateSiteCatalog', sold, { key: people[`${site}Admin`].key, host: 'WL' })
+    const entry = { name: `Named by ${site}`, markup: undefined }
+    await town.platform.db.transaction((tx) => changeCatalogEntry(tx, town.sites[site], strategyId, entry))
+  }
+  const { ApprovalUrl = '' } = await ask({ StrategyId: strategyId })
+  expect(await (await fetch(ApprovalUrl)).text()).toContain('<title>Approve Named by west?</title>')
 })
 
 test('the page of a request that took effect says when that holds no more', async () => {

@@ -57,3 +57,12 @@ test('what was stopped before the broker has answered is not waited for', async 
   expect((await town.ask('StopAutotrade', { ...own, ...strategy }, asHolder)).status).toBe(200)
   expect(await shown()).toEqual(['NotRequired'])
 })
+
+test('an account that the broker has enabled stays so, also where a request about it is replaced', async () => {
+  const strategy = await another()
+  await settleAtBroker(db, await approved(strategy), { isEnabled: true }, Date.parse('2024-03-12T14:00:00Z'))
+  expect(new Set(await shown())).toEqual(new Set(['Authorized']))
+  const next = await another()
+  for (let times = 0; times < 2; times++) await town.ask('StartAutotrade', { ...own, ...next }, asHolder)
+  expect(new Set(await shown())).toEqual(new Set(['Authorized']))
+})
