@@ -102,6 +102,43 @@ describe('an account that feeds a strategy is never mirrored into, whoever is fi
   })
 })
 
+describe('an account feeds a strategy though', () => {
+  test('it was mirrored into before', async () => {
+    expect(told(await start(account))).toBe('200')
+    expect(told(await approve(account, 'neighbour', 'northAdmin'))).toBe('409 3016 Account')
+    const stopping = { ...params(account, 'neighbour'), StrategyId: strategyId }
+    expect(told(await town.ask('StopAutotrade', stopping, people.neighbour))).toBe('200')
+    expect(told(await approve(account, 'neighbour', 'northAdmin'))).toBe('200')
+  })
+
+  test('one of its number at another broker is mirrored into', async () => {
+    const { personId } = people.neighbour
+    await town.door('/accounts', [{ account, personId, cash: 20_000, kind: 'paper' }])
+    const there = { ...params(account, 'neighbour'), BrokerId: 2, StrategyId: strategyId }
+    const started = { ...there, ScalingPercentage: 100 }
+    expect(told(await town.ask('StartAutotrade', started, people.neighbour))).toBe('200')
+    expect(told(await approve(account, 'neighbour', 'northAdmin'))).toBe('200')
+  })
+})
+
+test('an approval is withdrawn at the broker that is named', async () => {
+  const own = { key: people.northAdmin.key, host: 'Geo' } as const
+  const at = (BrokerId: number) => ({ ...params(account, 'neighbour'), BrokerId })
+  const withdrawAt = (brokerId: number) => town.ask('DeleteApprovedAutotradeAccount', at(brokerId), own)
+  expect(told(await town.ask('ApprovedAutotradeAccount', at(1), own))).toBe('200')
+  expect(told(await withdrawAt(2))).toBe('404 2013 Account')
+  expect(told(await withdrawAt(1))).toBe('200')
+})
+
+test('an approval that is given again says anew whether the account trades contracts for difference', async () => {
+  const own = { key: people.northAdmin.key, host: 'Geo' } as const
+  const given = { ...params(account, 'neighbour'), BrokerId: 1 }
+  for (const IsCFD of [true, false])
+    expect(resultsOf(await town.ask('ApprovedAutotradeAccount', { ...given, IsCFD }, own))).toMatchObject([
+      { IsCFD },
+    ])
+})
+
 test('an approval is withdrawn once, and is not there for who comes second', async () => {
   expect((await approve(account, 'neighbour', 'northAdmin')).status).toBe(200)
   expect(

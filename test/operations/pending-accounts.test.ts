@@ -27,8 +27,8 @@ const pending = async () =>
     await town.ask('GetPendingAccounts', {}, { key: people.northAdmin.key, host: 'Geo' }),
   ).filter(({ Account }) => Account === account)
 
-const start = (host: 'Gen' | 'WL') => {
-  const wish = { Account: account, PersonId: personId, StrategyId: strategyId, StocksEnabled: true }
+const start = (host: 'Gen' | 'WL', StrategyId = strategyId) => {
+  const wish = { Account: account, PersonId: personId, StrategyId, StocksEnabled: true }
   return town.ask('StartAutotrade', wish, { key: people.neighbour.key, host })
 }
 
@@ -76,4 +76,10 @@ test('a request that has expired waits no more, also where no worker has written
   const [row, ...more] = await pending()
   expect([row?.Status, more]).toEqual(['Pending', []])
   expect(row).not.toHaveProperty('StrategyId')
+})
+
+test('an account waits for each strategy that its holder is asked about', async () => {
+  await start('WL')
+  await start('WL', town.lonelyStrategyId)
+  expect((await pending()).map(({ StrategyId }) => StrategyId)).toEqual([strategyId, town.lonelyStrategyId])
 })
