@@ -9,11 +9,12 @@ test.each([
   ['2001:db8::1', '2001:db8:0:0::/64'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
   ['2001:db8:1:2:ffff::', '2001:db8:1:2::/64'],
+  ['2001::2:3:4:5:6', '2001:0:0:2::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ['', ''],
 ])('%s counts as %s', (text, expected) => expect(countedAddress(text)).toBe(expected))
 
-const proxies = '10.0.0.0/8, 192.0.2.1,2001:db8:f::/48'
+const proxies = '10.0.0.0/8, 192.0.2.1,2001:db8:f::/48, fe80::/10'
 const counted = (peer: string, forwarded?: string, trusted: string | undefined = proxies): string => {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
   const request = { socket: { remoteAddress: peer }, headers } as unknown as IncomingMessage
@@ -26,6 +27,7 @@ describe('behind proxies', () => {
     ['a proxy is', '10.1.2.3', '198.51.100.1', '198.51.100.1'],
     ['one on a socket for both families too', '::ffff:10.1.2.3', '198.51.100.1', '198.51.100.1'],
     ['one by IPv6 too', '2001:db8:f::7', '198.51.100.1', '198.51.100.1'],
+    ['one on a link of its own too', 'fe80::1%eth0', '198.51.100.1', '198.51.100.1'],
     ['one that says nothing is the caller', '10.1.2.3', undefined, '10.1.2.3'],
     ['and so when it says nothing of use', '10.1.2.3', 'unknown', '10.1.2.3'],
     ['and so when it says an empty word', '10.1.2.3', '198.51.100.1, ', '10.1.2.3'],

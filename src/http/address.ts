@@ -80,7 +80,7 @@ function isIn(networks: Networks, address: string): boolean {
 export function countedAddress(text: string): string {
   if (text.startsWith('::ffff:') && text.includes('.')) return text.slice('::ffff:'.length)
   if (!text.includes(':')) return text
-  const [left = '', right = ''] = (text.split('%')[0] ?? '').split('::')
+  const [left = '', right = ''] = text.split('::')
   const front = left === '' ? [] : left.split(':')
   const back = right === '' ? [] : right.split(':')
   const groups = text.includes('::')

@@ -10,8 +10,9 @@ describe('header lines', () => {
   })
 
   test('what may come once is marked when it comes twice, lists are joined', () => {
-    const head = readHead(['Authorization', 'a', 'authorization', 'a', 'Accept', 'x', 'accept', 'y'])
-    expect(head).toEqual({ authorization: repeated, accept: 'x, y' })
+    const names = ['Authorization', 'Accept', 'Accept-Encoding']
+    const twice = names.flatMap((name) => [name, 'a', name.toLowerCase(), 'b'])
+    expect(readHead(twice)).toEqual({ authorization: repeated, accept: 'a, b', acceptEncoding: 'a, b' })
   })
 
   test.each([

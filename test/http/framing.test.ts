@@ -122,9 +122,9 @@ describe('framing', () => {
     },
   )
 
-  test('a body that comes in pieces is read whole', async () => {
+  test.each(['chunked', 'Chunked'])('a body that comes in pieces, %s, is read whole', async (coding) => {
     const text = await edge.raw(
-      `${line}${usual()}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"Na\r\n8\r\nme":"A"}\r\n0\r\n\r\n`,
+      `${line}${usual()}Connection: close\r\nTransfer-Encoding: ${coding}\r\n\r\n4\r\n{"Na\r\n8\r\nme":"A"}\r\n0\r\n\r\n`,
     )
     expect(text).toContain('"Results":["A"]')
   })
