@@ -177,6 +177,20 @@ describe('an order whose holder is asked', () => {
     expect(await one.orders()).toMatchObject([{ status: '4', info: 'broker not reachable' }])
   })
 
+  test('waits on while its broker is disabled, and after a yes no more', async () => {
+    const one = await asked()
+    const enable = (isEnabled: boolean) =>
+      db.write.run`update broker set is_enabled = ${isEnabled} where id = (
+        select broker_id from account where id = ${one.accountId})`
+    await enable(false)
+    await world.drain()
+    expect(await one.waiting()).toMatchObject([{ id: one.id }])
+    await confirmOrder(db.write, one.id, world.clock.time)
+    await world.drain()
+    await enable(true)
+    expect(await one.orders()).toMatchObject([{ status: '4', info: 'broker disabled' }])
+  })
+
   test('has not waited for its broker before a yes, also when it was turned to market meanwhile', async () => {
     const one = await asked('101')
     world.paper.controls.down(true)
