@@ -8,10 +8,11 @@ import { reconcile } from '../../src/execution/reports/reconciliation.ts'
 import { resetPaperAccount } from '../../src/storage/brokers/paper-resets.ts'
 import { claimLease, releaseLease } from '../../src/storage/work/leases.ts'
 import { testDatabase } from '../support/database.ts'
-import { addBroker } from '../support/followers.ts'
+import { addBroker, addFollowers } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
 import { makeAccountWorld } from './account-world.ts'
 import { makeSilence } from './silence.ts'
+import { addStrategy } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
@@ -306,6 +307,29 @@ describe('a broker that says nothing', () => {
     }
     expect(await syncOf(other.accountId)).toMatchObject({ sync: false })
     expect(await syncOf(one.accountId)).toMatchObject({ sync: true })
+  })
+
+  test('about more accounts than are asked for at once keeps nobody who comes after them from being compared', async () => {
+    const many = await addBroker(db)
+    const strategyId = await addStrategy(db)
+    await addFollowers(db, { strategyId, brokerId: many, count: 1_000 })
+    const last = await makeScene(world, many)()
+    await last.order('1', '6', { limit: '50' })
+    await world.drain()
+    await db.write.run`update paper_order set status = 'C' where account_id = ${last.accountId}`
+    const broker: typeof paper.broker = {
+      ...paper.broker,
+      snapshot: async (asking, ids) => {
+        if (!ids.includes(last.accountId)) throw new BrokerUnreachable('not these')
+        return paper.broker.snapshot(asking, ids)
+      },
+    }
+    for (let passed = 0; passed < 3; passed += 1) {
+      world.clock.time += 60_001
+      await reconcile(ctx, 'paper', broker, true)
+      await world.drain()
+    }
+    expect(await last.orders()).toMatchObject([{ status: 'C' }])
   })
 
   test('an account that is missing in the answer is not flat', async () => {

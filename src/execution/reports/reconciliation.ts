@@ -69,6 +69,7 @@ export async function reconcile(
   return settled
 }
 
+/** A page of accounts of whom nothing is said keeps none of the others waiting. Throws where nothing is said of any. */
 async function reconcileBroker(
   ctx: WorkContext,
   lease: Lease,
@@ -76,19 +77,40 @@ async function reconcileBroker(
   broker: Broker,
 ): Promise<number> {
   let settled = 0
+  let isAnswered = false
+  let silence: BrokerUnreachable | undefined
   for (let last = 0; ; ) {
     const ids = await listReconciledAccounts(ctx.db.read, brokerId, last, accountsAtOnce)
-    if (ids.length === 0) return settled
+    if (ids.length === 0) break
     last = ids.at(-1) ?? last
-    const mark = await lastReport(ctx.db.write)
-    const findings = await ask(ctx, brokerId, broker, ids)
-    settled += await ctx.db.transaction(async (tx) => {
-      await guardLease(tx, lease)
-      const accounts = await lockQuietAccounts(tx, [...findings.snapshots.keys()], mark)
-      return conclude(ctx, tx, findings, accounts)
-    })
-    if (!(await keepLease(ctx, lease, askingLeaseMs))) return settled
+    try {
+      settled += await reconcileAccounts(ctx, lease, brokerId, broker, ids)
+      isAnswered = true
+    } catch (error) {
+      if (!(error instanceof BrokerUnreachable)) throw error
+      silence = error
+    }
+    if (!broker.isUp() || !(await keepLease(ctx, lease, askingLeaseMs))) break
   }
+  if (silence && !isAnswered) throw silence
+  if (silence) ctx.log.warn({ error: silence, brokerId }, 'a broker said nothing of many accounts')
+  return settled
+}
+
+async function reconcileAccounts(
+  ctx: WorkContext,
+  lease: Lease,
+  brokerId: number,
+  broker: Broker,
+  ids: readonly number[],
+): Promise<number> {
+  const mark = await lastReport(ctx.db.write)
+  const findings = await ask(ctx, brokerId, broker, ids)
+  return ctx.db.transaction(async (tx) => {
+    await guardLease(tx, lease)
+    const accounts = await lockQuietAccounts(tx, [...findings.snapshots.keys()], mark)
+    return conclude(ctx, tx, findings, accounts)
+  })
 }
 
 /** Asks for what the accounts hold and work, and for every order of ours that the answer leaves open. */

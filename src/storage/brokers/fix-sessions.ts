@@ -190,5 +190,5 @@ export async function loadFixOrders(
 export const loadAccountNumbers = (
   sql: Sql,
   accountIds: readonly number[],
-): Promise<{ id: number; account: string; currency: string }[]> =>
-  sql.rows`select id, account, currency from account where id = any(${accountIds}::bigint[]) order by id`
+): Promise<{ id: number; account: string; brokerId: number }[]> =>
+  sql.rows`select id, account, broker_id as "brokerId" from account where id = any(${accountIds}::bigint[]) order by id`

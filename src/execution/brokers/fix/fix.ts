@@ -26,6 +26,7 @@ import {
 } from './requests.ts'
 import type { FixSettings } from './settings.ts'
 import { snapshotsOf } from './snapshots.ts'
+import { UntoldAccounts } from './untold.ts'
 
 export interface FixOptions {
   /** The connection's name: the adapter of the brokers that it serves. */
@@ -39,6 +40,7 @@ export interface FixOptions {
 /** Builds the broker; its session begins with the first round of the worker that has its steps. */
 export function createFixBroker({ name, settings, engine, patienceMs = 4_000 }: FixOptions): LiveBroker {
   const refusals = new Refusals()
+  const untold = new UntoldAccounts()
   const link: FixLink = new FixLink({
     name,
     engine,
@@ -67,7 +69,7 @@ export function createFixBroker({ name, settings, engine, patienceMs = 4_000 }: 
     isUp: () => link.isUp,
     isElsewhere: () => !link.isHeld,
     ...requests(desk, settings, refusals),
-    snapshot: (ctx, accountIds) => snapshotsOf(ctx, desk, settings, accountIds),
+    snapshot: (ctx, accountIds) => snapshotsOf(ctx, desk, settings, untold, accountIds),
     steps: [keep],
     close: () => link.close(),
   }
