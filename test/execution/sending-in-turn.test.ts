@@ -1,5 +1,6 @@
 /** Accounts that have many orders to send do not keep those of others waiting: each has its turn. */
 import { expect, test } from 'vitest'
+import { parseClientOrderId } from '../../src/domain/orders/client-order-id.ts'
 import { sendOrders } from '../../src/execution/mirror/sender.ts'
 import { testDatabase } from '../support/database.ts'
 import { holdLocks } from '../support/locks.ts'
@@ -77,4 +78,56 @@ test('nor does an order of which nobody knows whether it arrived hold back the l
   }))
   await sendOrders(ctx, 'paper', lost.broker)
   expect(lost.placed).toHaveLength(2)
+})
+
+/** A gate that calls may wait at. */
+function gate() {
+  let open: () => void = () => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open, opened }
+}
+
+test('a broker that takes its time keeps no other of its adapter waiting, nor what comes for that meanwhile', async () => {
+  const [slow, other] = [await scene(accounts), await scene()]
+  await slow.buy()
+  await other.buy('4', '50')
+  await mirror()
+  const { open, opened } = gate()
+  const { broker, placed } = spy((calls) => ({
+    place: async (own, brokerId, tickets, until) => {
+      if (brokerId === slow.brokerId) await opened
+      return calls.place(own, brokerId, tickets, until)
+    },
+  }))
+  const ofOther = (): number =>
+    placed.filter((name) => parseClientOrderId(name)?.setupId === other.setupId).length
+  const sending = sendOrders(ctx, 'paper', broker)
+  await expect.poll(ofOther).toBe(1)
+  await other.buy('4', '51')
+  await mirror()
+  await expect.poll(ofOther).toBe(2)
+  open()
+  await sending
+  expect(await world.accepted(slow.setupIds)).toBe(accounts)
+})
+
+test('nor does one that fails, which is told once all are served', async () => {
+  const [failing, other] = [await scene(), await scene()]
+  await failing.buy()
+  await other.buy()
+  await mirror()
+  await db.transaction((tx) =>
+    tx.script(`create function refuse() returns trigger language plpgsql as
+        'begin raise exception ''no claim here''; end';
+      create trigger refuse before update on account_order for each row
+        when (new.broker_id = ${failing.brokerId}) execute function refuse()`),
+  )
+  const { broker } = spy()
+  await expect(sendOrders(ctx, 'paper', broker)).rejects.toThrow('no claim here')
+  expect(await world.accepted([...failing.setupIds, ...other.setupIds])).toBe(1)
+  await db.write.run`drop trigger refuse on account_order`
+  await sendOrders(ctx, 'paper', broker)
+  expect(await world.accepted(failing.setupIds)).toBe(1)
 })

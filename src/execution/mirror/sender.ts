@@ -39,16 +39,53 @@ const callMs = 5_000
  */
 const writeMs = 6_000
 
-/** Sends what is due at the brokers of one adapter. Answers how many orders moved. */
+/** While a broker takes its time the others are looked at again this often, as by an idle worker. */
+const lookAgainMs = 200
+/** Until one that failed meanwhile is tried again. */
+const restMs = 5_000
+
+/**
+ * Sends what is due at the brokers of one adapter, to all of them side by side: one that is slow, fails or leaves
+ * outcomes unknown holds up none of the others, also where their orders come while it is still served. Answers how many
+ * orders moved; throws, once nothing is under way, what one of them failed with.
+ */
 export async function sendOrders(ctx: WorkContext, adapter: string, broker: Broker): Promise<number> {
+  const underWay = new Map<number, Promise<void>>()
+  const restingUntil = new Map<number, number>()
+  const failures: unknown[] = []
   let moved = 0
-  for (const brokerId of await listSendingBrokers(ctx.db.read, adapter)) {
-    const sent = await onceUnderLease(ctx, `send:${brokerId}`, usualLeaseMs, (lease) =>
-      sendUnder(ctx, lease, brokerId, broker),
-    )
-    moved += sent ?? 0
+  const serve = async (brokerId: number): Promise<void> => {
+    try {
+      const send = (lease: Lease): Promise<number> => sendUnder(ctx, lease, brokerId, broker)
+      moved += (await onceUnderLease(ctx, `send:${brokerId}`, usualLeaseMs, send)) ?? 0
+    } catch (error) {
+      ctx.log.warn({ error, brokerId }, 'what waits for a broker could not be sent and is tried again')
+      failures.push(error)
+      restingUntil.set(brokerId, performance.now() + restMs)
+    } finally {
+      underWay.delete(brokerId)
+    }
   }
+  const isFree = (brokerId: number): boolean =>
+    !underWay.has(brokerId) && performance.now() >= (restingUntil.get(brokerId) ?? 0)
+  const begin = async (): Promise<void> => {
+    for (const brokerId of await listSendingBrokers(ctx.db.read, adapter))
+      if (isFree(brokerId)) underWay.set(brokerId, serve(brokerId))
+  }
+  do {
+    if (!ctx.ending?.aborted) await begin().catch((error: unknown) => failures.push(error))
+    await atMost(lookAgainMs, Promise.all(underWay.values()))
+  } while (underWay.size > 0)
+  if (failures.length > 0) throw failures[0]
   return moved
+}
+
+/** Waits for work, but no longer than this. */
+async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const waiting = new AbortController()
+  const bound = delay(milliseconds, undefined, { signal: waiting.signal }).catch(() => undefined)
+  await Promise.race([work, bound])
+  waiting.abort()
 }
 
 async function sendUnder(ctx: WorkContext, lease: Lease, brokerId: number, broker: Broker): Promise<number> {
