@@ -60,17 +60,21 @@ export class Following {
     this.#isUp = isUp
   }
 
-  /** Two steps, so that a long history never holds up what the streams say. */
+  /** A step each, so that neither a long history nor a key that is slow to prove holds up what the streams say. */
   steps(): readonly Step[] {
-    const isHeard = (): boolean => this.#heard.length > 0 || performance.now() >= this.#nextLook
     return [
       {
         name: `follow ${this.#adapter}`,
-        due: isHeard,
+        due: () => performance.now() >= this.#nextLook,
         run: async (ctx) => {
-          if (performance.now() >= this.#nextLook) await this.#look(ctx)
-          return this.#read(ctx)
+          await this.#look(ctx)
+          return 0
         },
+      },
+      {
+        name: `hear ${this.#adapter}`,
+        due: () => this.#heard.length > 0,
+        run: (ctx) => this.#read(ctx),
       },
       {
         name: `catch up ${this.#adapter}`,

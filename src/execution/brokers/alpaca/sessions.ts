@@ -37,7 +37,12 @@ interface Kept {
   readonly made: string
   readonly client: Client
   isProven: boolean
+  /** Alpaca's word that it cannot be used, and until when that is not asked again, on the steady clock. */
+  refused?: { readonly session: NoSession; readonly until: number }
 }
+
+/** Everybody who looks for a session would ask for a key that is refused, every second. */
+const refusalMs = 20_000
 
 const noCredentials: NoSession = { refused: 'the account has no key for Alpaca' }
 
@@ -64,7 +69,9 @@ export function createSessions(keyRing: KeyRing, connect: (keys: KeyPair) => Cli
       return { refused: 'the credentials of the account do not open' }
     }
     if (!one.isProven) {
+      if (one.refused && performance.now() < one.refused.until) return one.refused.session
       const doubt = await prove(ctx, account, await one.client.account())
+      if (doubt && 'refused' in doubt) one.refused = { session: doubt, until: performance.now() + refusalMs }
       if (doubt) return doubt
       one.isProven = true
     }

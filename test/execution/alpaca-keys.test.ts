@@ -1,0 +1,51 @@
+/** Keys that are slow to prove or that Alpaca refuses: whoever has a good one waits for none of them. */
+import { afterAll, expect, test } from 'vitest'
+import type { Client } from '../../src/execution/brokers/alpaca/client.ts'
+import { createSessions } from '../../src/execution/brokers/alpaca/sessions.ts'
+import { createWorker } from '../../src/execution/worker.ts'
+import { saveCredentials } from '../../src/storage/people/credentials.ts'
+import { testDatabase } from '../support/database.ts'
+import { joinAtAlpaca, makeAlpacaScene, makeAlpacaWorld } from './alpaca-world.ts'
+
+const { db } = await testDatabase()
+const world = await makeAlpacaWorld(db)
+const { alpaca, broker, ctx } = world
+afterAll(() => world.close())
+
+test('what the streams say is heard while another account’s key is slow to prove', async () => {
+  const one = await makeAlpacaScene(world)
+  await one.order('1', '6', { limit: '50' })
+  await world.until(async () => expect(await one.orders()).toMatchObject([{ status: '0' }]))
+  await world.until(async () => expect(alpaca.listeners(one.book)).toBe(1))
+  const filled = () =>
+    db.read.rows`select id from broker_report where account_id = ${one.accountId} and kind = 'fill'`
+  const proofs = () => alpaca.heard.filter((what) => what === 'GET /v2/account').length
+  const before = proofs()
+  // Longer than anybody waits.
+  alpaca.fault = (_, path) => (path === '/v2/account' ? 'slow' : undefined)
+  await joinAtAlpaca(world, one.strategyId)
+  const worker = createWorker({ ctx, steps: broker.steps })
+  await worker.start()
+  await expect.poll(proofs, { timeout: 5_000 }).toBeGreaterThan(before)
+  one.fill(6, 50)
+  await expect.poll(filled, { timeout: 1_500 }).toHaveLength(1)
+  alpaca.fault = () => undefined
+  await worker.stop()
+})
+
+test('a key that is refused is not asked for again by everybody who looks for it, another one is', async () => {
+  const { strategyId } = await makeAlpacaScene(world)
+  const { accountId } = await joinAtAlpaca(world, strategyId)
+  let asked = 0
+  const account = async () => {
+    asked += 1
+    return { outcome: 'refused', status: 401, code: '', text: '' } as const
+  }
+  const sessions = createSessions(world.keyRing, () => ({ account }) as unknown as Client)
+  for (let looks = 0; looks < 5; looks += 1)
+    expect(await sessions.of(ctx, [accountId])).toMatchObject([{ refused: 'Alpaca refuses the key' }])
+  expect(asked).toBe(1)
+  await saveCredentials(db.write, world.keyRing, accountId, { userName: 'new', password: 'new' }, 1)
+  await sessions.of(ctx, [accountId])
+  expect(asked).toBe(2)
+})
