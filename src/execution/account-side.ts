@@ -3,6 +3,7 @@
  * the rows, so any number of workers may run them side by side.
  */
 import type { Broker } from './brokers/broker.ts'
+import { tradesStep } from './brokers/trades.ts'
 import type { Step } from './context.ts'
 import { syncStep } from './mirror/auto-sync.ts'
 import { chaseStep } from './mirror/chase.ts'
@@ -15,6 +16,7 @@ import { reportStep } from './reports/reports.ts'
 
 /** The steps for these brokers, named as the `adapter` of the rows that they serve. */
 export const movingSteps = (brokers: Readonly<Record<string, Broker>>): Step[] => [
+  tradesStep(brokers),
   mirrorStep,
   chaseStep,
   closingStep,

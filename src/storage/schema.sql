@@ -349,6 +349,8 @@ create table broker (
   needs_authorization boolean not null default false,
   needs_credentials boolean not null default false,
   changed_at timestamp with time zone,
+  traded_types text[],
+  traded_currency text,
   constraint broker_pkey PRIMARY KEY (id),
   constraint broker_id_environment_key UNIQUE (id, environment),
   constraint broker_name_key UNIQUE (name),

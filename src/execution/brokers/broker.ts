@@ -5,6 +5,7 @@
  * again: it changes nothing the second time.
  */
 import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
+import type { Trades } from '../../domain/mirror/tradable.ts'
 import type { Step, WorkContext } from '../context.ts'
 
 /** An order in the broker's words. */
@@ -71,6 +72,8 @@ export class BrokerUnreachable extends Error {
 export interface Broker {
   /** Requests that one call may carry, and calls that may be under way at once. */
   readonly limits: { readonly batch: number; readonly concurrency: number }
+  /** What it can trade at all; absent, everything is sent. */
+  readonly trades?: Trades
   /** Whether the link is up; while it is down nothing is sent. */
   isUp(): boolean
   /** Another worker keeps the link: it alone sends, and gives up what has waited too long. */

@@ -32,6 +32,7 @@ export interface DueSignal extends EntryColumns {
   readonly strategyId: number
   readonly instrumentId: number
   readonly securityType: SecurityType
+  readonly currency: string
   readonly signalType: SignalType
   readonly side: Side
   readonly ordType: OrdType
@@ -65,7 +66,7 @@ export const loadDueSignal = (
 ): Promise<DueSignal | undefined> =>
   tx.maybe<DueSignal>`
     select s.id, s.strategy_id as "strategyId", s.instrument_id as "instrumentId",
-      i.security_type as "securityType", s.signal_type as "signalType", s.side, s.ord_type as "ordType",
+      i.security_type as "securityType", i.currency, s.signal_type as "signalType", s.side, s.ord_type as "ordType",
       s.time_in_force as "timeInForce", s.position_effect as "positionEffect", s.order_qty as "orderQty",
       s.limit_px as "limitPx", s.stop_px as "stopPx", s.status, s.cum_qty as "cumQty",
       coalesce(before.cum_qty, 0) as "filledBefore", s.ended_at as "endedAt",
@@ -205,10 +206,12 @@ const permissions: Fragment = fragment`
     + member.closing_only::int * ${closingOrdersOnly}::int`
 
 /** What stands in the way before any arithmetic, strongest first. */
-const block: Fragment = fragment`
+const blockOf = ({ securityType, currency }: DueSignal): Fragment => fragment`
   case when member.stopped then ${codeNumber('SubscriptionEnded')}::int
     when a.is_autotrade_disabled then ${codeNumber('AutotradeDisabled')}::int
     when not b.is_enabled then ${codeNumber('BrokerDisabled')}::int
+    when ${securityType}::text <> all(b.traded_types) or ${currency}::text <> b.traded_currency
+      then ${codeNumber('NotTradableAtBroker')}::int
     when excluded.setup_id is not null then ${codeNumber('Excluded')}::int
     when (select value = 'true' from platform_switch where name = 'noOpeningOrders')
       then ${codeNumber('MassSwitch')}::int
@@ -293,7 +296,7 @@ export async function loadFollowers(
     from (
       select member.id, member.account_id, a.broker_id, member.fence, member.stopped::int as stopped, member.scaling,
         ${permissions} as permissions,
-        member.minimum, member.maximum, member.dollars, member.lot, ${block} as block,
+        member.minimum, member.maximum, member.dollars, member.lot, ${blockOf(signal)} as block,
         coalesce(trim_scale(p.quantity), 0) as position, coalesce(trim_scale(progress.executed), 0) as executed,
         coalesce(trim_scale(progress.ahead), 0) as ahead, coalesce(trim_scale(closing.leaves), 0) as closing,
         coalesce(trim_scale(entry.executed)::text, 'NaN') as entry

@@ -5,10 +5,8 @@
 import { isLive, type SecurityType } from '../../domain/codes.ts'
 import { type Decimal, dec, max, min, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
-import { contractExpiring } from '../../domain/margin/model-account.ts'
-import { cutoffOf, hasExpired } from '../../domain/market/expiration.ts'
 import { storedMid } from '../../domain/market/quote.ts'
-import type { Refusal, SyncObstacles } from '../../domain/mirror/mirror-sync-plan.ts'
+import type { SyncObstacles } from '../../domain/mirror/mirror-sync-plan.ts'
 import type {
   FinishedSignal,
   SymbolTerms,
@@ -24,6 +22,7 @@ import {
   syncGroups,
 } from '../../domain/mirror/sync-groups.ts'
 import type { Instant } from '../../domain/time.ts'
+import { notTried, type TradingEnds, tradingEnds, untraded } from './not-tried.ts'
 import type {
   HeldRow,
   SyncFacts,
@@ -222,34 +221,6 @@ interface Index {
   readonly refusals: ReadonlyMap<number, SyncFacts['refusals']>
 }
 
-/** What ends trading as if the broker had refused it already, by symbol. */
-export interface TradingEnds {
-  /** Futures that may only be closed any more. */
-  readonly closing: readonly (readonly [string, Refusal])[]
-  /**
-   * What is held after its last session waits to be settled, as options that settle in the morning do, or for its owner:
-   * no order trades it any more, so none is made.
-   */
-  readonly ended: readonly (readonly [string, Refusal])[]
-}
-
-const onlyCloses: Refusal = { text: contractExpiring, closes: false }
-const tradingEnded: Refusal = { text: 'trading has ended', closes: true }
-
-/** Which of these instruments only close at `now`, and which trade no more. */
-export const tradingEnds = (instruments: readonly SyncInstrumentRow[], now: Instant): TradingEnds => ({
-  closing: instruments
-    .filter((row) => (cutoffOf(row) ?? now + 1) <= now)
-    .map(({ symbol }) => [symbol, onlyCloses]),
-  ended: instruments.filter((row) => hasExpired(row, now)).map(({ symbol }) => [symbol, tradingEnded]),
-})
-
-/** What is not tried, by symbol: the stricter word counts. */
-export const notTried = (
-  rejections: readonly (readonly [string, Refusal])[],
-  { closing, ended }: TradingEnds,
-): Map<string, Refusal> => new Map([...closing, ...rejections, ...ended])
-
 const indexed = (facts: SyncFacts, now: Instant): Index => ({
   instruments: new Map(facts.instruments.map((row) => [row.id, row])),
   bySymbol: new Map(facts.instruments.map((row) => [row.symbol, row])),
@@ -357,7 +328,10 @@ function obstaclesOf({ setup, orders }: SetupFacts, index: Index): SyncObstacles
     ending: named(orders.filter(({ status }) => status === '6')),
     unknown: named(orders.filter(({ unknownAt, status }) => unknownAt !== null && isLive(status))),
     rejected: notTried(
-      rejections.map(({ instrumentId, ...refusal }) => [symbolOf(instrumentId), refusal]),
+      [
+        ...rejections.map(({ instrumentId, ...refusal }) => [symbolOf(instrumentId), refusal] as const),
+        ...untraded(setup, index.instruments.values()),
+      ],
       index.ends,
     ),
     refused: refusedChanges(orders, index.refusals.get(setup.id) ?? []),

@@ -3,7 +3,14 @@
  * the accounts' positions and orders. The caller holds the strategies' and the accounts' locks, or only looks.
  */
 
-import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
+import type {
+  OrdStatus,
+  OrdType,
+  PositionEffect,
+  SecurityType,
+  Side,
+  TimeInForce,
+} from '../../domain/codes.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
@@ -23,11 +30,14 @@ export interface SyncSetupRow {
   readonly isSyncEnabled: boolean
   readonly isAutotradeDisabled: boolean
   readonly isBrokerEnabled: boolean
+  /** Null where the broker's adapter says nothing of what it trades. */
+  readonly tradedTypes: readonly SecurityType[] | null
+  readonly tradedCurrency: string | null
   /** Under the mass switch, or because the subscription has lapsed. */
   readonly noOpening: boolean
   readonly currency: string
   /** The setup's own columns by name. */
-  readonly [column: string]: string | number | boolean | null
+  readonly [column: string]: string | number | boolean | null | readonly SecurityType[]
 }
 
 export interface HeldRow {
@@ -126,7 +136,8 @@ const listSetups = (sql: Sql, ids: readonly number[]): Promise<SyncSetupRow[]> =
   sql.rows<SyncSetupRow>`
     select t.*, t.account_id as "accountId", t.strategy_id as "strategyId", a.broker_id as "brokerId",
       a.is_sync_enabled as "isSyncEnabled", a.is_autotrade_disabled as "isAutotradeDisabled",
-      b.is_enabled as "isBrokerEnabled", a.currency,
+      b.is_enabled as "isBrokerEnabled", b.traded_types as "tradedTypes",
+      b.traded_currency as "tradedCurrency", a.currency,
       subscribed.lapsed or exists (
         select from platform_switch where name = 'noOpeningOrders' and value = 'true') as "noOpening"
     from setup t join account a on a.id = t.account_id join broker b on b.id = a.broker_id

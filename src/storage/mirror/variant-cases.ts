@@ -13,15 +13,8 @@ import type { Instant } from '../../domain/time.ts'
 import { ended, live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import type { ClaimedVariant } from '../strategies/variants.ts'
-import {
-  driftGraceSeconds,
-  notTried,
-  type OrderFacts,
-  orderOf,
-  signalOf,
-  type TradingEnds,
-  tradingEnds,
-} from './sync-cases.ts'
+import { notTried, type TradingEnds, tradingEnds } from './not-tried.ts'
+import { driftGraceSeconds, type OrderFacts, orderOf, signalOf } from './sync-cases.ts'
 import {
   type HeldRow,
   listInstruments,

@@ -14,7 +14,7 @@ import type { Desk } from './desk.ts'
 import { Following } from './following.ts'
 import { createNotices } from './notices.ts'
 import { createSessions, isSession, type Session } from './sessions.ts'
-import type { AlpacaInstrument } from './tickets.ts'
+import { type AlpacaInstrument, trades } from './tickets.ts'
 import { cancelOne, placeOne, replaceOne } from './trading.ts'
 
 export interface AlpacaOptions extends Endpoint {
@@ -37,6 +37,7 @@ export async function connectAlpaca(options: AlpacaOptions): Promise<LiveBroker>
   const notices = createNotices()
   return {
     limits,
+    trades,
     isUp: link.isUp,
     place: (ctx, _brokerId, tickets, until) =>
       withInstruments(ctx, desk, tickets, (session, ticket, instrument) =>

@@ -6,6 +6,7 @@
 import type { OrdType, SecurityType, Side, TimeInForce } from '../../../domain/codes.ts'
 import { type Decimal, dec } from '../../../domain/decimal.ts'
 import { formatSymbol, parseSymbol } from '../../../domain/market/symbol.ts'
+import { isTradedAt, type Trades } from '../../../domain/mirror/tradable.ts'
 import type { OrderTicket } from '../broker.ts'
 
 /** What Alpaca must know of an instrument. */
@@ -33,6 +34,12 @@ export const capabilities: Readonly<
 > = {
   CS: { ordTypes: ['1', '2', '3'], timesInForce: ['0', '1'] },
   OPT: { ordTypes: ['1', '2'], timesInForce: ['0'] },
+}
+
+/** What Alpaca trades at all. */
+export const trades: Trades = {
+  securityTypes: Object.keys(capabilities) as SecurityType[],
+  currency: 'USD',
 }
 
 export const typeNames = { '1': 'market', '2': 'limit', '3': 'stop' } as const satisfies Record<
@@ -70,7 +77,7 @@ export function requestOf(
 
 function refusalOf(ticket: OrderTicket, instrument: AlpacaInstrument | undefined): string | null {
   const able = instrument && capabilities[instrument.securityType]
-  if (!able || instrument.currency !== 'USD') return 'Alpaca trades US stocks and options on them alone'
+  if (!able || !isTradedAt(trades, instrument)) return 'Alpaca trades US stocks and options on them alone'
   if (!able.ordTypes.includes(ticket.ordType)) return 'Alpaca takes no stop orders for options'
   if (!able.timesInForce.includes(ticket.timeInForce)) return 'Alpaca takes day orders alone for options'
   const quantity = dec(ticket.quantity)
