@@ -158,7 +158,7 @@ const moving: Readonly<Record<string, readonly string[]>> = {
   account_entry: ['booked_at'],
   approval_request: ['created_at', 'expires_at', 'ended_at', 'xid', 'announced_at'],
   approved_account: ['added_at'],
-  broker: ['changed_at'],
+  broker: ['changed_at', 'traded_types', 'traded_currency'],
   corporate_action: ['resizes', 'imported_at', 'booked_at'],
   instrument: ['xid', 'due_at', 'ended_at'],
   kyc: ['created_at'],
