@@ -1,5 +1,6 @@
 /** Who is told of a payment that failed, and of which: once in a term, and not of what nobody asks for any more. */
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { settleCharges } from '../../src/storage/billing/settlement.ts'
 import { insertSite } from '../../src/storage/operating/provision.ts'
 import { decliningMethod } from '../support/stripe-stand-in.ts'
 import { day, makeStripeScene, start } from './stripe-scene.ts'
@@ -20,6 +21,26 @@ const pass = async (days: number) => {
 const decline = (method = decliningMethod) => db.write.run`update payment_method set method_ref = ${method}`
 const common = { firstName: 'Sam', siteName: 'Lockstep', offer: 'Trend', currency: 'USD' }
 const declined = { ...common, amount: '50.00', reason: 'insufficient_funds' }
+
+/** A charge whose provider is being asked. */
+const asked = async (purpose: 'term' | 'upgrade' | 'performance', startsAt: number, price: number) =>
+  (
+    await db.write.one<{ id: number }>`
+      insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
+        provider, next_try_at, attempts, claimed_until, plan_id, plan_price)
+      select id, ${purpose}, ${new Date(startsAt).toISOString()}::timestamptz, term_ends_at, ${price}::bigint, 0, currency,
+        'stripe', now(), 1, now(), case ${purpose} when 'upgrade' then plan_id end,
+        case ${purpose} when 'upgrade' then 30000 end from subscription returning id`
+  ).id
+const answer = (at: number, ...ids: number[]) =>
+  db.transaction((tx) =>
+    settleCharges(
+      tx,
+      ids.map((chargeId) => {
+        return { chargeId, attempt: 1, at, paymentRef: null, outcome: 'declined', reason: 'late' } as const
+      }),
+    ),
+  )
 
 async function subscribeAndDecline(): Promise<void> {
   await attach()
@@ -120,4 +141,48 @@ test('not where the payment is given up with its subscription', async () => {
   await work()
   expect(await db.read.one`select status from charge where purpose = 'upgrade'`).toEqual({ status: 'failed' })
   expect(await told()).toBe(0)
+})
+
+test('of a term beside a change of plans, at once or after it: what follows is not the same', async () => {
+  const { small } = await offerPlans()
+  await attach()
+  await choose(small)
+  await work()
+  const both = [await asked('upgrade', start, 300), await asked('performance', start, 200)]
+  await answer(start + day, ...both)
+  const change = { amount: '3.00', effect: 'nothingChanged', againAt: null }
+  const fee = { amount: '2.00', effect: 'suspends', againAt: start + 2 * day }
+  expect(await mails()).toMatchObject([{ facts: change }, { facts: fee }])
+  await answer(start + 2 * day, await asked('upgrade', start + day, 300))
+  expect(await told()).toBe(3)
+  await pass(30)
+  await answer(start + 31 * day, await asked('upgrade', start + 31 * day, 300))
+  await answer(start + 32 * day, await asked('performance', start + 30 * day, 200))
+  expect((await mails()).slice(-2)).toMatchObject([{ facts: change }, { facts: { effect: 'suspends' } }])
+})
+
+test('once, also where what was declined before is made up for later; the last failure stays the last', async () => {
+  await subscribeAndDecline()
+  await pass(30)
+  const late = await asked('term', start - day, 700)
+  await answer(start + day, late)
+  await db.write.run`update charge set claimed_until = now() where id = ${late}::bigint`
+  await answer(start + 4 * day, late)
+  expect(await told()).toBe(1)
+  const last = db.read.one`
+    select billing_failed_at as at, billing_failure_reason as reason, billing_failures as failures from subscription`
+  expect(await last).toEqual({ at: start + 30 * day, reason: 'insufficient_funds', failures: 3 })
+})
+
+test('of a fee after the end, also where a payment that nobody asks for any more was declined before it', async () => {
+  await attach()
+  await open()
+  await work()
+  const [term, fee] = [await asked('term', start - day, 700), await asked('performance', start, 200)]
+  await db.write.run`update subscription set is_cancel_pending = true`
+  await pass(30)
+  await answer(start + 31 * day, term)
+  expect(await told()).toBe(0)
+  await answer(start + 32 * day, fee)
+  expect(await mails()).toMatchObject([{ facts: { amount: '2.00', effect: 'owed' } }])
 })

@@ -239,6 +239,9 @@ async function saveDeclined(sql: Sql, settled: readonly Settled<'declined'>[]): 
     const status = isFirst ? 'ended' : again === undefined && !isUpgrade ? 'suspended' : 'active'
     return { charge, answer, again, status }
   })
+  // What was given up with its subscription nobody has declined.
+  const failures = verdicts.filter(({ answer }) => answer.reason !== endedReason)
+  await tellOfFailures(sql, failures)
   await sql.run`
     update charge set status = case when answer.again is null then 'failed' else 'due' end,
       next_try_at = answer.again, claimed_until = null, payment_ref = answer.ref, failure_reason = answer.reason,
@@ -249,9 +252,6 @@ async function saveDeclined(sql: Sql, settled: readonly Settled<'declined'>[]): 
       ${settled.map(({ answer }) => answer.reason)}::text[],
       ${settled.map(({ answer }) => answer.paymentRef)}::text[]) answer (id, at, again, reason, ref)
     where charge.id = answer.id`
-  // What was given up with its subscription nobody has declined.
-  const failures = verdicts.filter(({ answer }) => answer.reason !== endedReason)
-  await tellOfFailures(sql, failures)
   await countFailures(sql, failures)
 }
 
@@ -265,11 +265,13 @@ interface Failure extends Settled<'declined'> {
 /** What is owed after an end, but for fees, is not asked for any more, and needs no word. */
 async function tellOfFailures(sql: Sql, failures: readonly Failure[]): Promise<void> {
   const owed = failures.filter(({ charge }) => !isOver(charge))
-  const told = [...groupBy(owed, ({ charge }) => charge.subscriptionId).values()]
+  const told = [
+    ...groupBy(owed, (failure) => `${failure.charge.subscriptionId} ${effectOf(failure)}`).values(),
+  ]
   await insertPaymentMail(sql, told.map(failedPaymentOf))
 }
 
-/** A term and a fee that are declined at once are one word. */
+/** A term and a fee that are declined at once are one word; a change of plans has its own, as other things follow. */
 function failedPaymentOf(failures: readonly [Failure, ...Failure[]]): FailedPayment {
   const [first] = failures
   const amount = failures.reduce(
@@ -295,11 +297,13 @@ function effectOf({ charge: { subscriptionStatus, purpose } }: Failure): FailedP
 
 async function countFailures(sql: Sql, failures: readonly Failure[]): Promise<void> {
   if (failures.length === 0) return
-  // Of one subscription a term and a fee may be declined at once: each counts, and the worst of it holds.
+  // Of one subscription a term and a fee may be declined at once: each counts, and the worst of it holds. What is made up
+  // for, or told late, may have been declined before what is known: that stays the last.
   const worst = ['active', 'suspended', 'ended'] as const
   await sql.run`
     update subscription set billing_failures = billing_failures + answer.failures,
-      billing_failure_reason = answer.reason, billing_failed_at = answer.at,
+      billing_failure_reason = case when billing_failed_at > answer.at then billing_failure_reason else answer.reason end,
+      billing_failed_at = greatest(billing_failed_at, answer.at),
       status = case when ended_at is not null or answer.status = 'active' then subscription.status
         else answer.status end,
       ended_at = case when answer.status = 'ended' then coalesce(ended_at, answer.at) else ended_at end,

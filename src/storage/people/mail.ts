@@ -91,8 +91,8 @@ export const insertSyncMail = (
     where a.id = any(${accountIds}::bigint[]) order by a.id`
 
 /**
- * Tells people that payments of theirs have failed, before the failures are counted: who was told in this term, or since
- * the end, is not told again.
+ * Tells people that payments of theirs have failed, before the failures are noted: who was told in this term, or since the
+ * end, is not told again. Of what is owed after the end only fees are told. That of a change of plans is another matter, and has no later try.
  */
 export async function insertPaymentMail(sql: Sql, failed: readonly FailedPayment[]): Promise<void> {
   if (failed.length === 0) return
@@ -110,7 +110,10 @@ export async function insertPaymentMail(sql: Sql, failed: readonly FailedPayment
     join person p on p.id = s.person_id and p.is_alive join site on site.id = p.site_id
     left join plan on plan.id = coalesce(c.plan_id, s.plan_id) left join strategy on strategy.id = s.strategy_id
     left join site_catalog on site_catalog.site_id = p.site_id and site_catalog.strategy_id = s.strategy_id
-    where s.billing_failed_at is null or s.billing_failed_at < greatest(s.term_started_at, s.ended_at)
+    where c.purpose = 'upgrade' or not exists (
+      select from charge told where told.subscription_id = s.id
+        and (told.purpose = 'performance' or told.purpose = 'term' and s.ended_at is null)
+        and told.failed_at >= greatest(s.term_started_at, s.ended_at))
     order by c.id`
 }
 
