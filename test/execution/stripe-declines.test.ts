@@ -326,3 +326,23 @@ describe('what is told of a payment', () => {
     expect(await incidents()).toEqual([])
   })
 })
+
+test('a change of plans that is paid after all does not undo a later one', async () => {
+  const { small, large } = await offerPlans()
+  const medium = await savePlan(db.write, { ...offer, name: 'Medium', price: '100' })
+  await attach()
+  await choose(small)
+  await work()
+  clock.time = start + day
+  await attach(decliningMethod)
+  await choose(medium)
+  await work()
+  const { id } = await db.read.one<{ id: number }>`select id from charge where purpose = 'upgrade'`
+  clock.time = start + 2 * day
+  await attach()
+  await choose(large)
+  await work()
+  expect(await db.transaction((tx) => notePaidOtherwise(tx, id, clock.time))).toBe('noted')
+  const chosen = db.read.one`select plan_id as plan, base_price as price from subscription`
+  expect(await chosen).toEqual({ plan: large, price: 30_000 })
+})

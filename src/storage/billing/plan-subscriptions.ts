@@ -166,5 +166,8 @@ export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Pro
         select known.term_started_at > c.period_started_at and c.period_ends_at < known.term_ends_at as is_late) timing
       cross join lateral (select coalesce(c.plan_price, plan.price) as price) agreed
     where c.id = any(${chargeIds}::bigint[]) and c.purpose = 'upgrade' and s.id = c.subscription_id
-      and s.ended_at is null`
+      and s.ended_at is null
+      -- What is paid at last leads to no plan any more that another, paid before it, has taken the place of.
+      and not exists (select from charge later where later.subscription_id = s.id and later.purpose = 'upgrade'
+        and later.status = 'paid' and later.id > c.id)`
 }
