@@ -221,9 +221,10 @@ async function book(sql: Sql, bookings: readonly Booking[]): Promise<void> {
       ${bookings.map(({ to, charge }) => nameOf(to, charge.currency))}::text[],
       ${bookings.map(({ amount }) => amount)}::bigint[],
       ${bookings.map(({ at }) => instant(at))}::timestamptz[])
-      asked (charge_id, reason, giving, taking, amount, at)
+      with ordinality asked (charge_id, reason, giving, taking, amount, at, place)
     join ledger_account giving on giving.name = asked.giving
-    join ledger_account taking on taking.name = asked.taking`
+    join ledger_account taking on taking.name = asked.taking
+    order by asked.place`
 }
 
 /**
