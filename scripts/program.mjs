@@ -1,6 +1,6 @@
 /**
  * The program as one file, made anew whenever a source has changed: a process that loads each of its 640 sources takes
- * four times the work to begin. It is kept beside the packages, whose owner is whoever may change the program.
+ * three times the work to begin. It is kept beside the packages, whose owner is whoever may change the program.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import {

@@ -77,9 +77,7 @@ test.each(effects)('$Switch', async (row) => {
 })
 
 test('which of several a skip names', () => {
-  const [, statement = ''] = readFileSync('src/storage/mirror/followers.ts', 'utf8').split(
-    'const block: Fragment',
-  )
+  const [, statement = ''] = readFileSync('src/storage/mirror/followers.ts', 'utf8').split('const blockOf = ')
   const order = [...statement.slice(0, statement.indexOf('end`')).matchAll(/codeNumber\('(\w+)'\)/g)]
   const [, sentence = ''] = textOf('switches').split('its skip names the first of these:')
   const [listed = ''] = sentence.split('; then permissions')
