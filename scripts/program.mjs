@@ -29,7 +29,7 @@ export async function wholeProgram() {
     const folder = openFolder()
     const print = fingerprint()
     const file = join(folder, `${print}.mjs`)
-    if (isOpenTo(file, constants.R_OK)) noteUse(file)
+    if (isReadable(file)) noteUse(file)
     else await make(file, print)
     return file
   } catch {
@@ -44,9 +44,9 @@ function openFolder() {
   return realpathSync(folder)
 }
 
-function isOpenTo(path, mode) {
+function isReadable(file) {
   try {
-    accessSync(path, mode)
+    accessSync(file, constants.R_OK)
     return true
   } catch {
     return false

@@ -3,9 +3,8 @@
  * by the operator. What was agreed to takes effect in the same transaction, or the request fails with the reason.
  */
 
-import { totalOf } from '../domain/billing/revenue.ts'
+import { textOfCents, totalOf } from '../domain/billing/revenue.ts'
 import { decideOpening, joinedKind } from '../domain/billing/subscription.ts'
-import { dec } from '../domain/decimal.ts'
 import {
   type ApprovalEvent,
   type ApprovalStatus,
@@ -145,7 +144,7 @@ async function offered(
 ): Promise<PricePart> {
   const offer = await findOffer(sql, wanted)
   const cents = offer === undefined ? 0n : totalOf(offer.price)
-  return cents > 0n ? { price: `${dec(cents).div(100).toFixed(2)} USD`, priceFrom } : nothing
+  return cents > 0n ? { price: `${textOfCents(cents)} USD`, priceFrom } : nothing
 }
 
 const presentCosts = async (sql: Sql, row: ApprovalRow): Promise<string> =>

@@ -3,9 +3,8 @@
  * The strategy is locked by then. A term is paid before it begins: the built-in provider answers within the
  * request; with another one the subscription waits, shows nothing and mirrors nothing until the worker was paid.
  */
-import { isCollected, totalOf } from '../domain/billing/revenue.ts'
+import { isCollected, textOfCents, totalOf } from '../domain/billing/revenue.ts'
 import { decideOpening, joinedKind, type SubscriptionKind, termEnd } from '../domain/billing/subscription.ts'
-import { dec } from '../domain/decimal.ts'
 import { noteSimulationEnd, noteSimulationStart } from '../storage/accounts/simulations.ts'
 import {
   claimCharges,
@@ -117,8 +116,8 @@ export async function collectorOf(sql: Sql, amount: bigint): Promise<ProviderNam
   const provider = await findProvider(sql)
   const limits = collectedBy[provider]
   if (isCollected(amount, limits)) return provider
-  const range = `${dollars(limits.least)} to ${dollars(limits.most)} USD`
-  const says = `No payment of ${dollars(amount)} USD is collected by ${provider}, only of ${range}`
+  const range = `${textOfCents(limits.least)} to ${textOfCents(limits.most)} USD`
+  const says = `No payment of ${textOfCents(amount)} USD is collected by ${provider}, only of ${range}`
   return refuse('StateConflict', 'StrategyId', says)
 }
 
@@ -133,8 +132,6 @@ export async function readyProvider(
     return provider
   return refuse('StateConflict', 'StrategyId', 'The subscription needs a payment method first')
 }
-
-const dollars = (amount: bigint): string => dec(amount).div(100).toFixed(2)
 
 /** Asks the built-in provider at once; others are asked by the worker. Refuses what was declined. */
 export async function collectNow(

@@ -6,7 +6,7 @@ import { decliningMethod } from '../support/stripe-stand-in.ts'
 import { day, makeStripeScene, start } from './stripe-scene.ts'
 
 const scene = await makeStripeScene()
-const { db, standIn, clock, ids, work, attach, open, offerPlans, choose, state } = scene
+const { db, standIn, clock, ids, work, attach, payBy, open, offerPlans, choose, state } = scene
 beforeEach(scene.begin)
 afterAll(() => standIn.close())
 
@@ -18,7 +18,7 @@ const pass = async (days: number) => {
   clock.time = start + days * day
   await work()
 }
-const decline = (method = decliningMethod) => db.write.run`update payment_method set method_ref = ${method}`
+const decline = (method = decliningMethod) => payBy(method)
 const common = { firstName: 'Sam', siteName: 'Lockstep', offer: 'Trend', currency: 'USD' }
 const declined = { ...common, amount: '50.00', reason: 'insufficient_funds' }
 

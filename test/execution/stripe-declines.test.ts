@@ -9,20 +9,15 @@ import { day, makeStripeScene, start } from './stripe-scene.ts'
 
 const scene = await makeStripeScene()
 const { db, standIn, clock, ids, work, attach, open, openUnanswered, state, sound, incidents, tell } = scene
-const { choose, offer, offerPlans } = scene
+const { choose, declineRenewal, offer, offerPlans, payBy } = scene
 beforeEach(scene.begin)
 afterAll(() => standIn.close())
 
 /** Lets the renewal be declined, and its second try wait for an answer; answers the payment that was declined. */
 async function tryAgain() {
-  await attach()
-  await open()
-  await work()
-  await db.write.run`update payment_method set method_ref = ${decliningMethod}`
-  clock.time = start + 30 * day
-  await work()
+  await declineRenewal()
   const declined = [...standIn.intents.values()].at(-1)
-  await db.write.run`update payment_method set method_ref = 'pm_card'`
+  await payBy('pm_card')
   standIn.script.push('delay')
   clock.time = start + 31 * day
   await work()
@@ -45,12 +40,7 @@ test('that an earlier try was declined, told late, is no answer to the present o
 })
 
 test('what was paid otherwise after a decline is asked for no more, and money that comes for it is a second payment', async () => {
-  await attach()
-  await open()
-  await work()
-  await db.write.run`update payment_method set method_ref = ${decliningMethod}`
-  clock.time = start + 30 * day
-  await work()
+  await declineRenewal()
   const { id } = await db.read.one<{ id: number }>`select id from charge where status = 'due'`
   const note = () => db.transaction((tx) => notePaidOtherwise(tx, id, clock.time))
   expect(await note()).toBe('noted')
@@ -260,12 +250,7 @@ describe('a payment that Stripe refuses to make', () => {
   })
 
   test('for later terms is tried again like a declined one, and suspends in the end', async () => {
-    await attach()
-    await open()
-    await work()
-    await db.write.run`update payment_method set method_ref = ${detachedMethod}`
-    clock.time = start + 30 * day
-    await work()
+    await declineRenewal(detachedMethod)
     expect(await state()).toMatchObject({ status: 'active', charge: 'due', failures: 1 })
     for (const days of [1, 4, 9, 16]) {
       clock.time = start + (30 + days) * day

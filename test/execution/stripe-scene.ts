@@ -19,7 +19,7 @@ import { insertStrategy } from '../../src/storage/strategies/strategies.ts'
 import { setSwitch } from '../../src/storage/work/switches.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
-import { startStripeStandIn } from '../support/stripe-stand-in.ts'
+import { decliningMethod, startStripeStandIn } from '../support/stripe-stand-in.ts'
 
 export const start = Date.parse('2024-03-12T14:00:00Z')
 export const day = 86_400_000
@@ -86,6 +86,16 @@ export async function makeStripeScene() {
     const wish = { personId: ids.person, strategyId: ids.strategy, kind: 'paid', at: clock.time } as const
     return db.transaction((tx) => subscribe(tx, wish))
   }
+  const payBy = (method: string) => db.write.run`update payment_method set method_ref = ${method}`
+  /** Opened and paid, and declined when its first term ends. */
+  async function declineRenewal(method = decliningMethod): Promise<void> {
+    await attach()
+    await open()
+    await work()
+    await payBy(method)
+    clock.time = start + 30 * day
+    await work()
+  }
   /** A first payment whose answer is a long time in coming. */
   async function openUnanswered(): Promise<void> {
     await attach()
@@ -131,6 +141,7 @@ export async function makeStripeScene() {
     if ('chargeId' in event) await takePaymentEvent(db.write, event, clock.time)
     else await notePaymentTakenBack(db.write, event, clock.time)
   }
-  const doing = { begin, work, attach, open, openUnanswered, told, tell, offer, offerPlans, choose }
+  const paying = { attach, payBy, open, openUnanswered, declineRenewal }
+  const doing = { begin, work, ...paying, told, tell, offer, offerPlans, choose }
   return { db, standIn, stripe, clock, ids, ...doing, state, sound, incidents }
 }

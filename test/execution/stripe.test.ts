@@ -25,6 +25,8 @@ const {
   offer,
   offerPlans,
   choose,
+  declineRenewal,
+  payBy,
 } = scene
 beforeEach(scene.begin)
 afterAll(() => standIn.close())
@@ -144,16 +146,11 @@ describe('an answer that does not come', () => {
 })
 
 test('a renewal that is declined is tried again under another key, until it is paid', async () => {
-  await attach()
-  await open()
-  await work()
-  await db.write.run`update payment_method set method_ref = ${decliningMethod}`
-  clock.time = start + 30 * day
-  await work()
+  await declineRenewal()
   await tell('payment_intent.payment_failed')
   await work()
   expect(await state()).toMatchObject({ status: 'active', charge: 'due', attempts: 1, failures: 1 })
-  await db.write.run`update payment_method set method_ref = 'pm_card'`
+  await payBy('pm_card')
   clock.time = start + 31 * day
   await work()
   expect(await state()).toMatchObject({ status: 'active', charge: 'paid', attempts: 2, failures: 0 })

@@ -2,6 +2,7 @@
  * Who gets what of a subscriber's payment. Amounts are whole minor units as bigint; every split adds up to what
  * was paid, to the last cent, because the platform's part is what the others leave.
  */
+import { type Decimal, dec } from '../decimal.ts'
 
 /** What a period costs, and what the strategy's owner gets of the base price, in percent. */
 export interface Price {
@@ -18,6 +19,9 @@ export interface Shares {
 
 /** What the subscriber pays, in minor units. */
 export const totalOf = ({ base, markup }: Price): bigint => base + markup
+
+/** Minor units as decimal text: 4950 is 49.50. */
+export const textOfCents = (cents: bigint | Decimal): string => dec(cents).div(100).toFixed(2)
 
 /** What a provider collects in one payment, in minor units: of less or more it collects nothing. */
 export interface Collected {

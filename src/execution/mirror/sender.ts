@@ -24,7 +24,7 @@ import { guardLease, type Lease, usualLeaseMs } from '../../storage/work/leases.
 import type { Answer, Broker, OrderName, OrderTicket, ReplaceTicket } from '../brokers/broker.ts'
 import type { Step, WorkContext } from '../context.ts'
 import { inLanes } from '../lanes.ts'
-import { keepLease, onceUnderLease } from '../leases.ts'
+import { keepLease, onceUnderLease, pause } from '../leases.ts'
 import { type Claimed, claimSends } from './claims.ts'
 import { driftGrace } from './mirror-follow.ts'
 
@@ -83,8 +83,7 @@ export async function sendOrders(ctx: WorkContext, adapter: string, broker: Brok
 /** Waits for work, but no longer than this. */
 async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
   const waiting = new AbortController()
-  const bound = delay(milliseconds, undefined, { signal: waiting.signal }).catch(() => undefined)
-  await Promise.race([work, bound])
+  await Promise.race([work, pause(milliseconds, waiting.signal)])
   waiting.abort()
 }
 

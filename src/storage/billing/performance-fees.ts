@@ -9,7 +9,7 @@ import {
   mayBeSettled,
   settleChain,
 } from '../../domain/billing/performance-fee.ts'
-import { type Collected, isCollected } from '../../domain/billing/revenue.ts'
+import { type Collected, isCollected, textOfCents } from '../../domain/billing/revenue.ts'
 import { cents, type Decimal, dec, one, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -285,7 +285,7 @@ const surplusOf =
   ({ row: { setupId, subscriptionId }, charged }: Settled): NewIncident => {
     const occurredAt = ends.get(subscriptionId) ?? 0
     const key = `fee too large of setup ${setupId} at ${occurredAt}`
-    const detail = { setupId, subscriptionId, amount: charged.div(100).toFixed(2) }
+    const detail = { setupId, subscriptionId, amount: textOfCents(charged) }
     return { key, kind: 'feeTooLarge', detail, occurredAt }
   }
 

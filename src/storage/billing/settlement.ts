@@ -5,9 +5,8 @@
  * whoever pays is told by mail.
  */
 import { type LedgerAccount, type Transfer, transfersOf } from '../../domain/billing/ledger.ts'
-import { isCollected, totalOf } from '../../domain/billing/revenue.ts'
+import { isCollected, textOfCents, totalOf } from '../../domain/billing/revenue.ts'
 import { nextTry, type SubscriptionStatus } from '../../domain/billing/subscription.ts'
-import { dec } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -275,14 +274,11 @@ async function tellOfFailures(sql: Sql, failures: readonly Failure[]): Promise<v
 /** A term and a fee that are declined at once are one word; a change of plans has its own, as other things follow. */
 function failedPaymentOf(failures: readonly [Failure, ...Failure[]]): FailedPayment {
   const [first] = failures
-  const amount = failures.reduce(
-    (sum, { charge }) => sum + BigInt(charge.basePrice) + BigInt(charge.markup),
-    0n,
-  )
+  const amount = failures.reduce((sum, { charge }) => sum + amountOf(charge), 0n)
   const tries = failures.flatMap(({ again }) => again ?? [])
   return {
     chargeId: first.charge.id,
-    amount: dec(amount).div(100).toFixed(2),
+    amount: textOfCents(amount),
     reason: first.answer.reason,
     at: first.answer.at,
     againAt: tries.length === 0 ? null : Math.min(...tries),

@@ -91,8 +91,9 @@ export const insertSyncMail = (
     where a.id = any(${accountIds}::bigint[]) order by a.id`
 
 /**
- * Tells people that payments of theirs have failed, before the failures are noted: who was told in this term, or since the
- * end, is not told again. Of what is owed after the end only fees are told. That of a change of plans is another matter, and has no later try.
+ * Tells people that payments of theirs have failed, before the failures are noted: who was told in this term, or since
+ * the end, is not told again. Of what is owed after the end only fees are told. That of a change of plans is another
+ * matter, and has no later try.
  */
 export async function insertPaymentMail(sql: Sql, failed: readonly FailedPayment[]): Promise<void> {
   if (failed.length === 0) return
