@@ -11,7 +11,8 @@ const payment = { offer: 'Trend\nFX', amount: '99.99', currency: 'USD', reason: 
 const againAt = Date.parse('2024-02-27T14:05:00Z')
 const followed = [
   ['suspends', againAt, 'is tried again at 2024-02-27 14:05 UTC. Until then everything goes on.'],
-  ['suspends', null, 'not tried again by itself. The subscription is suspended until it is paid:'],
+  ['suspended', null, 'is suspended until all that it owes is paid: nothing new is opened by it, and what'],
+  ['suspended', againAt, 'Unpaid it ends with its term. The payment is tried again at 2024-02-27 14:05 UTC.'],
   [
     'owed',
     againAt,
@@ -54,7 +55,9 @@ const rows: readonly [MailRow, string, readonly string[], readonly string[]][] =
       address,
       facts: { ...facts, ...payment, effect, againAt: again },
     },
-    'A payment for Trend FX has failed',
+    effect === 'suspended'
+      ? 'Your subscription to Trend FX is suspended'
+      : 'A payment for Trend FX has failed',
     ['A & B has asked for 99.99 USD for Trend FX, and the payment was declined: card_declined.', says],
     ['please tell A &amp; B.'],
   ]),

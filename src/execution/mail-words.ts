@@ -66,18 +66,21 @@ const whatFollows = ({ effect, againAt }: MailFacts['payment-failed']): string =
       ? 'The payment is not tried again by itself.'
       : `The payment is tried again at ${readableInstant(againAt)}.`
   if (effect === 'owed') return `The subscription has ended, and this fee on gains is still owed. ${again}`
-  const outcome =
-    againAt === null
-      ? 'The subscription is suspended until it is paid:'
-      : 'Until then everything goes on. If the later tries fail as well, the subscription is suspended:'
-  return `${again} ${outcome} nothing new is opened by it, and what is open can still be closed.`
+  const stops = 'nothing new is opened by it, and what is open can still be closed.'
+  return effect === 'suspended'
+    ? `The subscription is suspended until all that it owes is paid: ${stops} Unpaid it ends with its term. ${again}`
+    : `${again} Until then everything goes on. If the later tries fail as well, the subscription is suspended: ${stops}`
 }
 
 const paymentFailed = (facts: MailFacts['payment-failed']): Words => {
   const site = line(facts.siteName)
   const offer = line(facts.offer)
+  const subject =
+    facts.effect === 'suspended'
+      ? `Your subscription to ${offer} is suspended`
+      : `A payment for ${offer} has failed`
   return {
-    subject: `A payment for ${offer} has failed`,
+    subject,
     paragraphs: [
       `${site} has asked for ${facts.amount} ${facts.currency} for ${offer}, and the payment was declined: ${line(facts.reason)}.`,
       whatFollows(facts),

@@ -1,5 +1,6 @@
 /** Who is told of a payment that failed, and of which: once in a term, and not of what nobody asks for any more. */
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { retryCharges } from '../../src/storage/billing/charges.ts'
 import { settleCharges } from '../../src/storage/billing/settlement.ts'
 import { insertSite } from '../../src/storage/operating/provision.ts'
 import { decliningMethod } from '../support/stripe-stand-in.ts'
@@ -73,6 +74,37 @@ test('of a later one when it fails first, and again in another term', async () =
   await pass(60)
   await pass(61)
   expect(await told()).toBe(2)
+})
+
+test('once more as the last try suspends the subscription, and not of what is asked for in vain after it', async () => {
+  await subscribeAndDecline()
+  for (const days of [30, 31, 34, 39]) await pass(days)
+  expect(await told()).toBe(1)
+  await pass(46)
+  expect(await state()).toMatchObject({ status: 'suspended', failures: 5 })
+  const facts = { ...declined, effect: 'suspended', againAt: null }
+  expect((await mails()).slice(1)).toEqual([{ address: 's@example.org', facts }])
+  const { id } = await db.read.one<{ id: number }>`select id from subscription`
+  await retryCharges(db.write, id, clock.time)
+  await work()
+  expect(await state()).toMatchObject({ status: 'suspended', failures: 6 })
+  expect(await told()).toBe(2)
+})
+
+test('of a suspension also where a fee that failed beside it is tried again', async () => {
+  await subscribeAndDecline()
+  await pass(30)
+  const fee = await asked('performance', start, 200)
+  const term = await asked('term', start + day, 700)
+  await db.write.run`update charge set attempts = 5 where id = ${term}::bigint`
+  const given = { at: start + 31 * day, paymentRef: null, outcome: 'declined', reason: 'late' } as const
+  const answers = [
+    { chargeId: fee, attempt: 1, ...given },
+    { chargeId: term, attempt: 5, ...given },
+  ]
+  await db.transaction((tx) => settleCharges(tx, answers))
+  const facts = { amount: '9.00', effect: 'suspended', againAt: start + 32 * day }
+  expect((await mails()).slice(1)).toMatchObject([{ facts }])
 })
 
 test('under the name that the strategy has at the site of who pays', async () => {

@@ -265,10 +265,8 @@ interface Failure extends Settled<'declined'> {
 /** What is owed after an end, but for fees, is not asked for any more, and needs no word. */
 async function tellOfFailures(sql: Sql, failures: readonly Failure[]): Promise<void> {
   const owed = failures.filter(({ charge }) => !isOver(charge))
-  const told = [
-    ...groupBy(owed, (failure) => `${failure.charge.subscriptionId} ${effectOf(failure)}`).values(),
-  ]
-  await insertPaymentMail(sql, told.map(failedPaymentOf))
+  const told = groupBy(owed, ({ charge }) => `${charge.subscriptionId} ${charge.purpose === 'upgrade'}`)
+  await insertPaymentMail(sql, [...told.values()].map(failedPaymentOf))
 }
 
 /** A term and a fee that are declined at once are one word; a change of plans has its own, as other things follow. */
@@ -276,20 +274,22 @@ function failedPaymentOf(failures: readonly [Failure, ...Failure[]]): FailedPaym
   const [first] = failures
   const amount = failures.reduce((sum, { charge }) => sum + amountOf(charge), 0n)
   const tries = failures.flatMap(({ again }) => again ?? [])
+  const effects = failures.map(effectOf)
   return {
     chargeId: first.charge.id,
     amount: textOfCents(amount),
     reason: first.answer.reason,
     at: first.answer.at,
     againAt: tries.length === 0 ? null : Math.min(...tries),
-    effect: effectOf(first),
+    effect: effects.includes('suspended') ? 'suspended' : effectOf(first),
   }
 }
 
-function effectOf({ charge: { subscriptionStatus, purpose } }: Failure): FailedPayment['effect'] {
+function effectOf({ charge: { subscriptionStatus, purpose }, status }: Failure): FailedPayment['effect'] {
   if (subscriptionStatus === 'pending') return 'nothingOpened'
   if (purpose === 'upgrade') return 'nothingChanged'
-  return subscriptionStatus === 'ended' ? 'owed' : 'suspends'
+  if (subscriptionStatus === 'ended') return 'owed'
+  return status === 'suspended' ? 'suspended' : 'suspends'
 }
 
 async function countFailures(sql: Sql, failures: readonly Failure[]): Promise<void> {

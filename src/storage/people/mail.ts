@@ -47,8 +47,11 @@ export interface FailedPayment {
   readonly reason: string
   readonly at: Instant
   readonly againAt: Instant | null
-  /** suspends: the subscription, if it goes on like this. owed: it has ended, and a fee on gains is left. */
-  readonly effect: 'nothingOpened' | 'nothingChanged' | 'suspends' | 'owed'
+  /**
+   * suspends: the subscription, if it goes on like this. suspended: it is, from now on. owed: it has ended, and a fee on
+   * gains is left.
+   */
+  readonly effect: 'nothingOpened' | 'nothingChanged' | 'suspends' | 'suspended' | 'owed'
 }
 
 interface Mail<Kind extends keyof MailFacts> {
@@ -92,8 +95,8 @@ export const insertSyncMail = (
 
 /**
  * Tells people that payments of theirs have failed, before the failures are noted: who was told in this term, or since
- * the end, is not told again. Of what is owed after the end only fees are told. That of a change of plans is another
- * matter, and has no later try.
+ * the end, is told again only as it suspends the subscription, which stops what trades by it. Of what is owed after the end
+ * only fees are told. That of a change of plans is another matter, and has no later try.
  */
 export async function insertPaymentMail(sql: Sql, failed: readonly FailedPayment[]): Promise<void> {
   if (failed.length === 0) return
@@ -111,7 +114,7 @@ export async function insertPaymentMail(sql: Sql, failed: readonly FailedPayment
     join person p on p.id = s.person_id and p.is_alive join site on site.id = p.site_id
     left join plan on plan.id = coalesce(c.plan_id, s.plan_id) left join strategy on strategy.id = s.strategy_id
     left join site_catalog on site_catalog.site_id = p.site_id and site_catalog.strategy_id = s.strategy_id
-    where c.purpose = 'upgrade' or not exists (
+    where c.purpose = 'upgrade' or failed.effect = 'suspended' and s.status = 'active' or not exists (
       select from charge told where told.subscription_id = s.id
         and (told.purpose = 'performance' or told.purpose = 'term' and s.ended_at is null)
         and told.failed_at >= greatest(s.term_started_at, s.ended_at))
