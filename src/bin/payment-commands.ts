@@ -1,9 +1,15 @@
 /** The operator's tools for payments: who collects them, how people pay, what is unpaid, and what becomes of it. */
 import type { Command } from 'commander'
+import {
+  type NotedPayment,
+  type NotedWaiver,
+  notePaidOtherwise,
+  waiveCharge,
+} from '../storage/billing/by-hand.ts'
 import { retryCharges } from '../storage/billing/charges.ts'
 import { listWithoutMethod } from '../storage/billing/payment-methods.ts'
-import { type NotedPayment, notePaidOtherwise } from '../storage/billing/settlement.ts'
 import { listUnpaidCharges, type UnpaidCharge } from '../storage/billing/unpaid-charges.ts'
+import type { Transaction } from '../storage/database/sql.ts'
 import { setSwitch } from '../storage/work/switches.ts'
 import { noteCommand, noteSaid } from './acting.ts'
 import { systemClock } from './clock.ts'
@@ -23,21 +29,10 @@ import {
   withPlatform,
 } from './tool.ts'
 
-/** Adds the choice of the provider, payment methods, second tries, what is unpaid, and what was paid otherwise. */
+/** Adds the choice of the provider, payment methods, second tries, what is unpaid, was paid otherwise, or is let go. */
 export function addPaymentCommands(payments: Command): void {
   tool(payments, 'use <provider>', 'simulated or stripe: who is asked for payments from now on').action(
-    (provider: string, output: Output) =>
-      withPlatform(async (db, config) => {
-        oneOf('the provider', provider, ['simulated', 'stripe'])
-        if (provider === 'stripe' && !config.stripe) throw new ConfigError('STRIPE_SECRET_KEY is not set')
-        await setSwitch(db.write, 'paymentProvider', provider, Date.now())
-        // The built-in one asks nobody how he pays.
-        const withoutMethod = provider === 'stripe' ? await listWithoutMethod(db.read, provider) : []
-        say(output, { provider, withoutMethod }, [
-          `Payments are collected by ${provider}.`,
-          ...methodless(withoutMethod),
-        ])
-      }),
+    useProvider,
   )
   tool(payments, 'attach <method>', "let a person pay with a payment method of Stripe's")
     .requiredOption('--person <id>', 'who pays', readId)
@@ -64,8 +59,32 @@ export function addPaymentCommands(payments: Command): void {
     .action(listUnpaid)
   tool(payments, 'settle <charge>', 'it was paid otherwise: nobody is asked for it any more')
     .requiredOption('--note <text>', 'how it was paid, for the audit log: no personal data')
+    .option('--looked-up', lookedUpMeans)
     .action(settle)
+  tool(
+    payments,
+    'waive <charge>',
+    'it is let go unpaid: nothing is booked, and nobody is asked for it any more',
+  )
+    .requiredOption('--note <text>', 'why, for the audit log: no personal data')
+    .option('--looked-up', lookedUpMeans)
+    .action(waive)
 }
+
+const lookedUpMeans = 'also while its provider has not answered: it was looked up there, and is not paid'
+
+const useProvider = (provider: string, output: Output): Promise<void> =>
+  withPlatform(async (db, config) => {
+    oneOf('the provider', provider, ['simulated', 'stripe'])
+    if (provider === 'stripe' && !config.stripe) throw new ConfigError('STRIPE_SECRET_KEY is not set')
+    await setSwitch(db.write, 'paymentProvider', provider, Date.now())
+    // The built-in one asks nobody how he pays.
+    const withoutMethod = provider === 'stripe' ? await listWithoutMethod(db.read, provider) : []
+    say(output, { provider, withoutMethod }, [
+      `Payments are collected by ${provider}.`,
+      ...methodless(withoutMethod),
+    ])
+  })
 
 const listUnpaid = ({
   person,
@@ -92,27 +111,57 @@ const rowOf = (charge: UnpaidCharge) => ({
   reason: charge.reason ?? '',
 })
 
-const unsettled: Record<Exclude<NotedPayment, 'noted' | 'notedBefore'>, (charge: number) => string> = {
-  absent: (charge) => `there is no charge ${charge} (payments unpaid)`,
-  paid: (charge) => `charge ${charge} is paid already, by its provider`,
-  asked: (charge) =>
-    `charge ${charge} is being asked for and may be paid: wait for the provider's answer, then try again`,
+type Noted = NotedPayment | NotedWaiver
+
+/** What is said of a charge after its number. */
+const saysOf: Record<Exclude<Noted, Fault>, string> = {
+  noted: 'is noted as paid',
+  notedInVain: 'is noted as paid. Its subscription has ended or gone on without it: nothing begins by it',
+  notedBefore: 'was noted as paid before, and stays as it was noted',
+  waived: 'is let go',
+  waivedBefore: 'was let go before',
 }
 
-const settle = (text: string, { note, ...output }: Output & { note: string }): Promise<void> =>
+type Fault = keyof typeof faults
+
+const faults = {
+  absent: (charge: number) => `there is no charge ${charge} (payments unpaid)`,
+  paid: (charge: number) => `charge ${charge} is paid already`,
+  asked: (charge: number) =>
+    `charge ${charge} is being asked for and may be paid: wait for the provider's answer, then try again, or look it up there and add --looked-up`,
+}
+
+const isFault = (noted: Noted): noted is Fault => noted in faults
+
+interface SaidOfCharge extends Output {
+  note: string
+  lookedUp?: true
+}
+
+const settle = (text: string, options: SaidOfCharge): Promise<void> =>
+  sayOf(text, options, (tx, said) => notePaidOtherwise(tx, { ...said, at: systemClock.now() }))
+
+const waive = (text: string, options: SaidOfCharge): Promise<void> => sayOf(text, options, waiveCharge)
+
+/** Notes something of a charge, once, with the operator's words in the audit log. */
+const sayOf = (
+  text: string,
+  { note, lookedUp, ...output }: SaidOfCharge,
+  noting: (tx: Transaction, said: { chargeId: number; isLookedUp: boolean }) => Promise<Noted>,
+): Promise<void> =>
   withPlatform(async (db) => {
     const charge = readId(text)
-    const how = readWords('--note', note)
+    const words = readWords('--note', note)
     const noted = await db.transaction(async (tx) => {
-      const found = await notePaidOtherwise(tx, charge, systemClock.now())
-      if (found === 'noted') await noteSaid(tx, `charge ${charge}`, { note: how })
+      const found = await noting(tx, { chargeId: charge, isLookedUp: lookedUp ?? false })
+      if (isNews(found)) await noteSaid(tx, `charge ${charge}`, { note: words })
       return found
     })
-    if (noted !== 'noted' && noted !== 'notedBefore') throw new ConfigError(unsettled[noted](charge))
-    const says =
-      noted === 'noted' ? 'is noted as paid' : 'was noted as paid before, and stays as it was noted'
-    say(output, { charge, noted: noted === 'noted' }, `Charge ${charge} ${says}.`)
+    if (isFault(noted)) throw new ConfigError(faults[noted](charge))
+    say(output, { charge, noted: isNews(noted) }, `Charge ${charge} ${saysOf[noted]}.`)
   })
+
+const isNews = (noted: Noted): boolean => ['noted', 'notedInVain', 'waived'].includes(noted)
 
 /** Of many, so many are named; all are in the JSON. */
 const namedMax = 20

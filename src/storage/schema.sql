@@ -425,7 +425,7 @@ create table charge (
   constraint charge_check4 CHECK (((purpose = 'upgrade'::text) = (plan_id IS NOT NULL))),
   constraint charge_provider_check CHECK ((provider = ANY (ARRAY['simulated'::text, 'stripe'::text]))),
   constraint charge_purpose_check CHECK ((purpose = ANY (ARRAY['term'::text, 'upgrade'::text, 'performance'::text]))),
-  constraint charge_status_check CHECK ((status = ANY (ARRAY['due'::text, 'paid'::text, 'failed'::text])))
+  constraint charge_status_check CHECK ((status = ANY (ARRAY['due'::text, 'paid'::text, 'failed'::text, 'waived'::text])))
 );
 CREATE INDEX charge_due ON public.charge USING btree (next_try_at) WHERE (status = 'due'::text);
 CREATE UNIQUE INDEX charge_payment ON public.charge USING btree (provider, payment_ref) WHERE (payment_ref IS NOT NULL);

@@ -56,6 +56,7 @@ test.each<[string, string]>([
   ['payments retry 999999', 'subscription 999999 owes nothing that was declined'],
   ['payments settle 999999 --note cash', 'there is no charge 999999 (payments unpaid)'],
   ['payments settle abc --note cash', 'abc is no id'],
+  ['payments waive 999999 --note goodwill', 'there is no charge 999999 (payments unpaid)'],
   ['payments settle 1 --note BLANK', '--note says nothing'],
   ['payments unpaid --person abc', 'abc is no id'],
   [`${account} U1 --broker abc`, 'abc is no id'],

@@ -40,6 +40,7 @@ test.each([
   'payments retry 1',
   'payments unpaid',
   'payments settle 1 --note cash',
+  'payments waive 1 --note goodwill',
   'keys list --person 1',
   'keys issue --person 1',
   'keys revoke abc',

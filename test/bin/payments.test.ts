@@ -1,4 +1,4 @@
-/** What is unpaid is listed, and a charge that was paid otherwise is noted once: never one that may have been paid. */
+/** What is unpaid is listed, and a charge that was paid otherwise, or is let go, is noted once: never one that may have been paid. */
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { settleCharges } from '../../src/storage/billing/settlement.ts'
 import { auditViolations } from '../../src/storage/operating/audit.ts'
@@ -92,16 +92,42 @@ test('that its provider is asked for is left to its answer', async () => {
   await db.write.run`
     update charge set claimed_until = now() - interval '1 hour' where id = ${charge}::bigint`
   expect(await refused(...settle())).toBe(
-    `lockstep: charge ${charge} is being asked for and may be paid: wait for the provider's answer, then try again`,
+    `lockstep: charge ${charge} is being asked for and may be paid: wait for the provider's answer, then try again, or look it up there and add --looked-up`,
   )
   expect(await told('payments', 'unpaid')).toMatchObject({ unpaid: [{ id: charge, state: 'asked' }] })
   expect(await state()).toMatchObject({ status: 'due', failures: 1 })
   expect(await notes()).toEqual([])
+  expect(await told(...settle(), '--looked-up')).toEqual({ charge, noted: true })
+  expect(await state()).toEqual({ status: 'paid', failures: 0, subscription: 'active' })
+})
+
+test('that is let go is unpaid and listed no more, and its reason is in the log once', async () => {
+  await db.write.run`update subscription set status = 'suspended' where id = ${subscription}::bigint`
+  await db.write.run`update charge set status = 'failed', next_try_at = null where id = ${charge}::bigint`
+  const waive = ['payments', 'waive', String(charge), '--note', 'our broker was down']
+  expect((await run(...waive)).output).toBe(`Charge ${charge} is let go.`)
+  expect(await state()).toEqual({ status: 'waived', failures: 0, subscription: 'active' })
+  expect(await told('payments', 'unpaid', '--person', String(customer))).toEqual({ unpaid: [] })
+  expect(await refused('payments', 'retry', String(subscription))).toMatch(/owes nothing that was declined$/)
+  expect((await run(...waive)).output).toBe(`Charge ${charge} was let go before.`)
+  expect(await told(...waive)).toEqual({ charge, noted: false })
+  expect(await notes()).toEqual([{ actor: 'operator', after: { note: 'our broker was down' } }])
+  expect(await db.read.rows`select from ledger_transfer where charge_id = ${charge}::bigint`).toEqual([])
+  expect(await auditViolations(db.read)).toEqual([])
+})
+
+test('of a subscription that has ended is settled, and whoever does it reads that nothing begins', async () => {
+  await db.write.run`
+    update subscription set status = 'ended', ended_at = now() where id = ${subscription}::bigint`
+  expect((await run(...settle())).output).toBe(
+    `Charge ${charge} is noted as paid. Its subscription has ended or gone on without it: nothing begins by it.`,
+  )
+  expect(await told('incidents', 'list')).toEqual({ incidents: [] })
 })
 
 test('that its provider has collected is refused', async () => {
   const answer = { chargeId: charge, attempt: 1, at: Date.now(), paymentRef: 'pi_1' } as const
   await db.transaction((tx) => settleCharges(tx, [{ outcome: 'paid', ...answer }]))
-  expect(await refused(...settle())).toBe(`lockstep: charge ${charge} is paid already, by its provider`)
+  expect(await refused(...settle())).toBe(`lockstep: charge ${charge} is paid already`)
   expect(await notes()).toEqual([])
 })

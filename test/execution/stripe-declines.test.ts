@@ -1,10 +1,10 @@
 /** Declines that Stripe tells late, twice, beside a payment, or of what is not its own. */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
-import { notePaidOtherwise, settleCharges } from '../../src/storage/billing/settlement.ts'
+import { settleCharges } from '../../src/storage/billing/settlement.ts'
 import { insertSite } from '../../src/storage/operating/provision.ts'
 import { holdLocks, untilWaiting } from '../support/locks.ts'
-import { decliningMethod, detachedMethod } from '../support/stripe-stand-in.ts'
+import { detachedMethod } from '../support/stripe-stand-in.ts'
 import { day, makeStripeScene, start } from './stripe-scene.ts'
 
 const scene = await makeStripeScene()
@@ -38,49 +38,6 @@ test('that an earlier try was declined, told late, is no answer to the present o
   expect(await state()).toMatchObject({ status: 'active', charge: 'paid', attempts: 2, failures: 0 })
   await sound()
 })
-
-test('what was paid otherwise after a decline is asked for no more, and money that comes for it is a second payment', async () => {
-  await declineRenewal()
-  const { id } = await db.read.one<{ id: number }>`select id from charge where status = 'due'`
-  const note = () => db.transaction((tx) => notePaidOtherwise(tx, id, clock.time))
-  expect(await note()).toBe('noted')
-  expect(await state()).toMatchObject({ status: 'active', charge: 'paid', failures: 0 })
-  clock.time = start + 59 * day
-  await work()
-  expect(standIn.intents.size).toBe(2)
-  await tell('payment_intent.succeeded')
-  await work()
-  expect(await incidents()).toEqual([{ kind: 'paidTwice' }])
-  await sound()
-})
-
-test('what waits for its answer is not noted as paid otherwise', async () => {
-  await openUnanswered()
-  const { id } = await db.read.one<{ id: number }>`select id from charge`
-  expect(await db.transaction((tx) => notePaidOtherwise(tx, id, clock.time))).toBe('asked')
-  expect(await state()).toMatchObject({ status: 'pending', charge: 'due' })
-  await sound()
-})
-
-// As they were made before the limits were heeded: Stripe refuses each try, and nobody can wait for its answer.
-test.each([49, 100_000_000])(
-  'a charge of %d cents is noted as paid otherwise while it is asked for in vain',
-  async (cents) => {
-    await attach()
-    await open()
-    await work()
-    await db.write.run`
-    insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
-      provider, next_try_at)
-    select id, 'performance', term_started_at, term_ends_at, ${cents}::bigint, 0, currency, 'stripe', started_at
-    from subscription`
-    standIn.script.push('bar')
-    await work()
-    const { id } = await db.read.one<{ id: number }>`select id from charge where claimed_until is not null`
-    expect(await db.transaction((tx) => notePaidOtherwise(tx, id, clock.time))).toBe('noted')
-    expect(await state()).toMatchObject({ status: 'active', charge: 'paid' })
-  },
-)
 
 test('a try that is told as declined twice in one turn has failed once', async () => {
   await tryAgain()
@@ -310,24 +267,4 @@ describe('what is told of a payment', () => {
     expect(await state()).toMatchObject({ status: 'pending', charge: 'due', failures: 0 })
     expect(await incidents()).toEqual([])
   })
-})
-
-test('a change of plans that is paid after all does not undo a later one', async () => {
-  const { small, large } = await offerPlans()
-  const medium = await savePlan(db.write, { ...offer, name: 'Medium', price: '100' })
-  await attach()
-  await choose(small)
-  await work()
-  clock.time = start + day
-  await attach(decliningMethod)
-  await choose(medium)
-  await work()
-  const { id } = await db.read.one<{ id: number }>`select id from charge where purpose = 'upgrade'`
-  clock.time = start + 2 * day
-  await attach()
-  await choose(large)
-  await work()
-  expect(await db.transaction((tx) => notePaidOtherwise(tx, id, clock.time))).toBe('noted')
-  const chosen = db.read.one`select plan_id as plan, base_price as price from subscription`
-  expect(await chosen).toEqual({ plan: large, price: 30_000 })
 })

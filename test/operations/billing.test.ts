@@ -1,8 +1,8 @@
 /** Subscriptions over time: terms, prices, markups, failed payments, and a ledger that adds up. */
 import { beforeEach, describe, expect, test } from 'vitest'
+import { notePaidOtherwise, waiveCharge } from '../../src/storage/billing/by-hand.ts'
 import { claimCharges, retryCharges } from '../../src/storage/billing/charges.ts'
 import { savePaymentMethod } from '../../src/storage/billing/payment-methods.ts'
-import { notePaidOtherwise } from '../../src/storage/billing/settlement.ts'
 import { endStrategy } from '../../src/storage/strategies/strategies.ts'
 import { call } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
@@ -241,12 +241,32 @@ describe('payments that fail', () => {
     expect(await subscribed()).toMatchObject([{ IsAlive: false, BillingFailureCount: 5 }])
     const { id } = await platform.db.read.one<{ id: number }>`select id from charge where status = 'failed'`
     const note = (chargeId: number) =>
-      platform.db.transaction((tx) => notePaidOtherwise(tx, chargeId, Date.parse(at(50))))
+      platform.db.transaction((tx) =>
+        notePaidOtherwise(tx, { chargeId, at: Date.parse(at(50)), isLookedUp: false }),
+      )
     expect([await note(id), await note(id), await note(0)]).toEqual(['noted', 'notedBefore', 'absent'])
     expect(await subscribed()).toMatchObject([{ IsAlive: true, BillingFailureCount: 0, EndDate: at(60) }])
     await passTo(59)
     const paid = await rowsOf('/gen/Strategies/GetSubscriptionRevenue', { StrategyId: strategyId }, owner)
     expect(paid.map(({ LastTransactionDate }) => LastTransactionDate)).toEqual([at(0), at(50)])
+    expect(await violations()).toEqual([])
+  })
+
+  test('and were let go are nobody’s revenue, and what they stopped goes on', async () => {
+    await subscribe(customer)
+    await decline(customer, 'card expired')
+    await passTo(50)
+    const { id } = await platform.db.read.one<{ id: number }>`select id from charge where status = 'failed'`
+    const waive = (chargeId: number) =>
+      platform.db.transaction((tx) => waiveCharge(tx, { chargeId, isLookedUp: false }))
+    expect([await waive(id), await waive(id), await waive(0)]).toEqual(['waived', 'waivedBefore', 'absent'])
+    expect(await subscribed()).toMatchObject([{ IsAlive: true, BillingFailureCount: 0, EndDate: at(60) }])
+    expect(await retryCharges(platform.db.write, 1, Date.parse(at(51)))).toBe(false)
+    await passTo(59)
+    const paid = await rowsOf('/gen/Strategies/GetSubscriptionRevenue', { StrategyId: strategyId }, owner)
+    expect(paid.map(({ LastTransactionDate }) => LastTransactionDate)).toEqual([at(0)])
+    const subscribers = await rowsOf('/gen/Strategies/GetSubscribers', { StrategyId: strategyId }, owner)
+    expect(subscribers).toMatchObject([{ LastTransactionDate: at(0) }])
     expect(await violations()).toEqual([])
   })
 

@@ -147,10 +147,10 @@ export const cancelPlan = async (sql: Sql, personId: number, kind: PlanKind): Pr
 /**
  * Begins the plans of upgrades that were paid: for the rest of the present term or for a term of its own, at the price
  * at which they were chosen. One for the rest of a term that was over already when it was paid begins with the next. What
- * was canceled since it was chosen ends all the same.
+ * was canceled since it was chosen ends all the same. Answers the charges of those that began, or will with the next term.
  */
-export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Promise<void> {
-  await sql.run`
+export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Promise<number[]> {
+  const rows = await sql.rows<{ id: number }>`
     update subscription s set
       next_plan_id = case when is_late then c.plan_id end,
       plan_id = case when is_late then s.plan_id else c.plan_id end,
@@ -169,5 +169,7 @@ export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Pro
       and s.ended_at is null
       -- What is paid at last leads to no plan any more that another, paid before it, has taken the place of.
       and not exists (select from charge later where later.subscription_id = s.id and later.purpose = 'upgrade'
-        and later.status = 'paid' and later.id > c.id)`
+        and later.status = 'paid' and later.id > c.id)
+    returning c.id`
+  return rows.map(({ id }) => id)
 }

@@ -5,14 +5,14 @@
  * whoever pays is told by mail.
  */
 import { type LedgerAccount, type Transfer, transfersOf } from '../../domain/billing/ledger.ts'
-import { isCollected, textOfCents, totalOf } from '../../domain/billing/revenue.ts'
+import { textOfCents, totalOf } from '../../domain/billing/revenue.ts'
 import { nextTry, type SubscriptionStatus } from '../../domain/billing/subscription.ts'
 import { groupBy } from '../../domain/group.ts'
 import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type FailedPayment, insertPaymentMail } from '../people/mail.ts'
 import { insertIncidents, type NewIncident } from '../work/incidents.ts'
-import { collectedBy, endedReason, type NewCharge, type ProviderName } from './charges.ts'
+import { endedReason, type NewCharge, type ProviderName } from './charges.ts'
 import { beginUpgrades } from './plan-subscriptions.ts'
 
 export type ChargeAnswer = {
@@ -27,11 +27,12 @@ export type ChargeAnswer = {
   | { readonly outcome: 'declined'; readonly reason: string }
 )
 
-interface ChargeRow {
+/** A charge with whom it feeds, and the subscription that it is for. */
+export interface ChargeRow {
   id: number
   subscriptionId: number
   attempt: number
-  status: 'due' | 'paid' | 'failed'
+  status: 'due' | 'paid' | 'failed' | 'waived'
   purpose: NewCharge['purpose']
   /** Whether the attempt has no answer yet. */
   isAsked: boolean
@@ -47,8 +48,22 @@ interface ChargeRow {
   subscriptionStatus: SubscriptionStatus
 }
 
-/** Books the answers that are news; answers how many were. */
+/** Books the answers that are news, and tells the operator of money that nobody asked for; answers how many were news. */
 export async function settleCharges(sql: Sql, answers: readonly ChargeAnswer[]): Promise<number> {
+  const { news, unexpected } = await bookAnswers(sql, answers)
+  await insertIncidents(sql, unexpected)
+  return news
+}
+
+interface Booked {
+  /** How many answers were. */
+  readonly news: number
+  /** Of money that nobody asked for, or that nothing begins by. */
+  readonly unexpected: readonly NewIncident[]
+}
+
+/** Books the answers that are news. */
+export async function bookAnswers(sql: Sql, answers: readonly ChargeAnswer[]): Promise<Booked> {
   const rows = await lockCharges(
     sql,
     answers.map(({ chargeId }) => chargeId),
@@ -67,6 +82,7 @@ export async function settleCharges(sql: Sql, answers: readonly ChargeAnswer[]):
       }
       paid.push({ charge, answer })
       if (isOver(charge)) unexpected.push(incidentOf('paidAfterTheEnd', charge, answer))
+      else if (charge.status === 'waived') unexpected.push(incidentOf('paidAfterWaiver', charge, answer))
       charge.status = 'paid'
       charge.paymentRef = answer.paymentRef
     } else if (charge.isAsked && charge.attempt === answer.attempt) {
@@ -75,40 +91,15 @@ export async function settleCharges(sql: Sql, answers: readonly ChargeAnswer[]):
     }
   }
   const refused = declined.filter(({ charge }) => charge.status === 'due')
-  await savePaid(sql, paid)
+  const idle = await savePaid(sql, paid)
   await saveDeclined(sql, refused)
-  await insertIncidents(sql, unexpected)
-  return paid.length + refused.length
+  unexpected.push(...idle.map(({ charge, answer }) => incidentOf('paidTooLate', charge, answer)))
+  return { news: paid.length + refused.length, unexpected }
 }
-
-/** What a payment that no provider has made is named by: one that a provider tells of later is a second one. */
-const otherwiseRef = (chargeId: number): string => `otherwise-${chargeId}`
-
-/** absent: there is no such charge. asked: its provider is being asked, and may have collected it. */
-export type NotedPayment = 'noted' | 'notedBefore' | 'paid' | 'asked' | 'absent'
-
-/** What was asked for before its provider's limits were heeded is asked for in vain: no payment of it can be under way. */
-const isEverCollected = ({ provider, ...charge }: ChargeRow): boolean =>
-  isCollected(amountOf(charge), collectedBy[provider])
 
 /** In minor units. */
-const amountOf = ({ basePrice, markup }: Pick<ChargeRow, 'basePrice' | 'markup'>): bigint =>
+export const amountOf = ({ basePrice, markup }: Pick<ChargeRow, 'basePrice' | 'markup'>): bigint =>
   totalOf({ base: BigInt(basePrice), markup: BigInt(markup) })
-
-/**
- * Notes that a charge was paid otherwise than by its provider, which is asked for it no more. All that hangs on it goes on
- * as with any payment.
- */
-export async function notePaidOtherwise(sql: Sql, chargeId: number, at: number): Promise<NotedPayment> {
-  const [charge] = await lockCharges(sql, [chargeId])
-  if (!charge) return 'absent'
-  const paymentRef = otherwiseRef(chargeId)
-  if (charge.status === 'paid') return charge.paymentRef === paymentRef ? 'notedBefore' : 'paid'
-  if (charge.isAsked && isEverCollected(charge)) return 'asked'
-  const { attempt } = charge
-  await settleCharges(sql, [{ chargeId, attempt, at, paymentRef, outcome: 'paid', isPaidOtherwise: true }])
-  return 'noted'
-}
 
 /** A fee is settled when its term is over, and that may be the last one. */
 const isOver = ({ subscriptionStatus, purpose }: ChargeRow): boolean =>
@@ -119,9 +110,9 @@ interface Settled<Outcome extends ChargeAnswer['outcome']> {
   readonly answer: Extract<ChargeAnswer, { outcome: Outcome }>
 }
 
-/** Of money that nobody asked for any more: what comes after the end is booked, a second payment is not. */
+/** A second payment is not booked, all others are. */
 const incidentOf = (
-  kind: 'paidTwice' | 'paidAfterTheEnd',
+  kind: 'paidTwice' | 'paidAfterTheEnd' | 'paidAfterWaiver' | 'paidTooLate',
   charge: ChargeRow,
   answer: ChargeAnswer,
 ): NewIncident => ({
@@ -131,8 +122,8 @@ const incidentOf = (
   occurredAt: answer.at,
 })
 
-/** Read once they are locked: a statement that waited would have looked for the plan of before, and for whom it feeds. */
-async function lockCharges(sql: Sql, ids: readonly number[]): Promise<ChargeRow[]> {
+/** Locked, then read: a statement that waited would have looked for the plan of before, and for whom it feeds. */
+export async function lockCharges(sql: Sql, ids: readonly number[]): Promise<ChargeRow[]> {
   await sql.run`
     select from charge c join subscription s on s.id = c.subscription_id
     where c.id = any(${ids}::bigint[]) order by s.id, c.id for update of s, c`
@@ -148,8 +139,9 @@ async function lockCharges(sql: Sql, ids: readonly number[]): Promise<ChargeRow[
     where c.id = any(${ids}::bigint[]) order by s.id, c.id`
 }
 
-async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<void> {
-  if (settled.length === 0) return
+/** Answers the changes of plans that were paid and begin nothing, as a later one has taken their place. */
+async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<Settled<'paid'>[]> {
+  if (settled.length === 0) return []
   const ids = settled.map(({ charge }) => charge.id)
   const times = settled.map(({ answer }) => instant(answer.at))
   await sql.run`
@@ -158,15 +150,11 @@ async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<
     from unnest(${ids}::bigint[], ${times}::timestamptz[],
       ${settled.map(({ answer }) => answer.paymentRef)}::text[]) answer (id, at, ref)
     where charge.id = answer.id`
-  await beginUpgrades(sql, ids)
-  // Failures are counted as long as any payment that was declined is tried again, or was given up: after an end, too.
-  await sql.run`
-    update subscription set status = case when ended_at is null then 'active' else status end, billing_failures = case when exists (
-        select from charge declined where declined.subscription_id = subscription.id
-          and declined.status = 'due' and declined.failed_at is not null) then billing_failures else 0 end
-    where id = any(${settled.map(({ charge }) => charge.subscriptionId)}::bigint[])
-      and not exists (select from charge owed where owed.subscription_id = subscription.id
-        and owed.status = 'failed' and owed.purpose <> 'upgrade')`
+  const begun = new Set(await beginUpgrades(sql, ids))
+  await resume(
+    sql,
+    settled.map(({ charge }) => charge.subscriptionId),
+  )
   await book(
     sql,
     settled.flatMap(({ charge, answer }) =>
@@ -179,6 +167,21 @@ async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<
       }).map((transfer) => ({ charge, at: answer.at, ...transfer })),
     ),
   )
+  return settled.filter(
+    ({ charge }) => charge.purpose === 'upgrade' && !isOver(charge) && !begun.has(charge.id),
+  )
+}
+
+/** What subscriptions owed is paid or let go: they go on unless more is owed. */
+export async function resume(sql: Sql, subscriptionIds: readonly number[]): Promise<void> {
+  // Failures are counted as long as any payment that was declined is tried again, or was given up: after an end, too.
+  await sql.run`
+    update subscription set status = case when ended_at is null then 'active' else status end, billing_failures = case when exists (
+        select from charge declined where declined.subscription_id = subscription.id
+          and declined.status = 'due' and declined.failed_at is not null) then billing_failures else 0 end
+    where id = any(${subscriptionIds}::bigint[])
+      and not exists (select from charge owed where owed.subscription_id = subscription.id
+        and owed.status = 'failed' and owed.purpose <> 'upgrade')`
 }
 
 type Booking = Transfer & { readonly charge: ChargeRow; readonly at: number }

@@ -33,5 +33,5 @@ export const listUnpaidCharges = (
       c.currency, c.provider, case when c.claimed_until is not null then 'asked' else c.status end as state,
       c.attempts as tries, c.next_try_at as "dueAt", c.failure_reason as reason
     from charge c join subscription s on s.id = c.subscription_id
-    where c.status <> 'paid' and (${personId}::bigint is null or s.person_id = ${personId}::bigint)
+    where c.status in ('due', 'failed') and (${personId}::bigint is null or s.person_id = ${personId}::bigint)
     order by c.id desc limit ${limit}::int`

@@ -48,5 +48,5 @@ export const billingRules: Record<string, Fragment> = {
   suspendedOwesSomething: fragment`
     select format('subscription %s', s.id) from subscription s
     where s.status = 'suspended'
-      and not exists (select from charge c where c.subscription_id = s.id and c.status <> 'paid')`,
+      and not exists (select from charge c where c.subscription_id = s.id and c.status in ('due', 'failed'))`,
 }

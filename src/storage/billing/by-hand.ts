@@ -1,0 +1,61 @@
+/** What an operator says of a charge: that it was paid otherwise than by its provider, or that it is let go. */
+import { isCollected } from '../../domain/billing/revenue.ts'
+import type { Sql } from '../database/sql.ts'
+import { collectedBy } from './charges.ts'
+import { amountOf, bookAnswers, type ChargeRow, lockCharges, resume } from './settlement.ts'
+
+/** What a payment that no provider has made is named by: one that a provider tells of later is a second one. */
+const otherwiseRef = (chargeId: number): string => `otherwise-${chargeId}`
+
+export interface Said {
+  readonly chargeId: number
+  readonly at: number
+  /** Somebody has looked up at the provider that what it has not answered is not paid. */
+  readonly isLookedUp: boolean
+}
+
+/** absent: there is no such charge. asked: its provider is being asked, and may have collected it. */
+type Unsaid = 'paid' | 'asked' | 'absent'
+/** notedInVain: nothing begins by the payment, as its subscription has ended, or gone on without it. */
+export type NotedPayment = 'noted' | 'notedInVain' | 'notedBefore' | Unsaid
+export type NotedWaiver = 'waived' | 'waivedBefore' | Unsaid
+
+/** What was asked for before its provider's limits were heeded is asked for in vain: no payment of it can be under way. */
+const isUnderWay = (charge: ChargeRow): boolean =>
+  charge.isAsked && isCollected(amountOf(charge), collectedBy[charge.provider])
+
+/**
+ * Notes that a charge was paid otherwise than by its provider, which is asked for it no more. All that hangs on it goes on
+ * as with any payment.
+ */
+export async function notePaidOtherwise(sql: Sql, { chargeId, at, isLookedUp }: Said): Promise<NotedPayment> {
+  const [charge] = await lockCharges(sql, [chargeId])
+  if (!charge) return 'absent'
+  const paymentRef = otherwiseRef(chargeId)
+  if (charge.status === 'paid') return charge.paymentRef === paymentRef ? 'notedBefore' : 'paid'
+  if (isUnderWay(charge) && !isLookedUp) return 'asked'
+  const { attempt } = charge
+  const answer = { chargeId, attempt, at, paymentRef, outcome: 'paid', isPaidOtherwise: true } as const
+  // Whoever says so is told at once, and by no incident. What he has let go before he may have been paid after all.
+  const { unexpected } = await bookAnswers(sql, [answer])
+  return unexpected.some(({ kind }) => kind !== 'paidAfterWaiver') ? 'notedInVain' : 'noted'
+}
+
+/**
+ * Lets a charge go: nothing is booked, nobody is asked for it any more, and what it stopped goes on. A change of plans is
+ * not made by it.
+ */
+export async function waiveCharge(
+  sql: Sql,
+  { chargeId, isLookedUp }: Omit<Said, 'at'>,
+): Promise<NotedWaiver> {
+  const [charge] = await lockCharges(sql, [chargeId])
+  if (!charge) return 'absent'
+  if (charge.status === 'paid') return 'paid'
+  if (charge.status === 'waived') return 'waivedBefore'
+  if (isUnderWay(charge) && !isLookedUp) return 'asked'
+  await sql.run`
+    update charge set status = 'waived', next_try_at = null, claimed_until = null where id = ${chargeId}::bigint`
+  await resume(sql, [charge.subscriptionId])
+  return 'waived'
+}

@@ -1,0 +1,131 @@
+/** Charges of Stripe's that an operator notes as paid otherwise, or lets go, and money that comes when nobody waits for it. */
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { notePaidOtherwise, waiveCharge } from '../../src/storage/billing/by-hand.ts'
+import { savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
+import { settleCharges } from '../../src/storage/billing/settlement.ts'
+import { decliningMethod } from '../support/stripe-stand-in.ts'
+import { day, makeStripeScene, start } from './stripe-scene.ts'
+
+const scene = await makeStripeScene()
+const { db, standIn, clock, work, attach, open, openUnanswered, state, sound, incidents, tell } = scene
+const { choose, declineRenewal, offer, offerPlans } = scene
+beforeEach(scene.begin)
+afterAll(() => standIn.close())
+
+const settle = (chargeId: number, isLookedUp = false) =>
+  db.transaction((tx) => notePaidOtherwise(tx, { chargeId, at: clock.time, isLookedUp }))
+const waive = (chargeId: number, isLookedUp = false) =>
+  db.transaction((tx) => waiveCharge(tx, { chargeId, isLookedUp }))
+
+test('what was paid otherwise after a decline is asked for no more, and money that comes for it is a second payment', async () => {
+  await declineRenewal()
+  const { id } = await db.read.one<{ id: number }>`select id from charge where status = 'due'`
+  expect(await settle(id)).toBe('noted')
+  expect(await state()).toMatchObject({ status: 'active', charge: 'paid', failures: 0 })
+  clock.time = start + 59 * day
+  await work()
+  expect(standIn.intents.size).toBe(2)
+  await tell('payment_intent.succeeded')
+  await work()
+  expect(await incidents()).toEqual([{ kind: 'paidTwice' }])
+  await sound()
+})
+
+test.each([
+  ['noted as paid otherwise', settle, { charge: 'paid' }, 'paidTwice'],
+  ['let go', waive, { charge: 'waived' }, 'paidAfterWaiver'],
+] as const)(
+  'what waits for its answer is not %s unless it was looked up; money that comes all the same is told',
+  async (_, doing, state, kind) => {
+    await openUnanswered()
+    const { id } = await db.read.one<{ id: number }>`select id from charge`
+    expect(await doing(id)).toBe('asked')
+    expect(await scene.state()).toMatchObject({ status: 'pending', charge: 'due' })
+    expect(await doing(id, true)).toMatch(/^(noted|waived)$/)
+    expect(await scene.state()).toMatchObject({ status: 'active', ...state })
+    await sound()
+    await tell('payment_intent.succeeded')
+    await work()
+    expect(await incidents()).toEqual([{ kind }])
+    expect(await scene.state()).toMatchObject({ status: 'active', charge: 'paid' })
+    await sound()
+  },
+)
+
+test('what was let go is asked for no more, and a decline of it that is told late counts nothing', async () => {
+  await openUnanswered()
+  const { id } = await db.read.one<{ id: number }>`select id from charge`
+  expect([await waive(id, true), await waive(id, true)]).toEqual(['waived', 'waivedBefore'])
+  await tell('payment_intent.payment_failed')
+  await work()
+  expect(await state()).toMatchObject({ status: 'active', charge: 'waived', failures: 0 })
+  expect(await settle(id)).toBe('noted')
+  expect([await waive(id), await settle(id)]).toEqual(['paid', 'notedBefore'])
+  expect(await incidents()).toEqual([])
+  await sound()
+})
+
+test('a term that is paid by hand after the end is told to who notes it, and by no incident', async () => {
+  await declineRenewal()
+  await db.write.run`update subscription set is_cancel_pending = true`
+  clock.time = start + 60 * day
+  await work()
+  const { id } = await db.read.one<{ id: number }>`select id from charge where status = 'failed'`
+  expect(await settle(id)).toBe('notedInVain')
+  expect(await incidents()).toEqual([])
+  expect(await state()).toMatchObject({ status: 'ended', charge: 'paid' })
+  await sound()
+})
+
+// As they were made before the limits were heeded: Stripe refuses each try, and nobody can wait for its answer.
+test.each([49, 100_000_000])(
+  'a charge of %d cents is noted as paid otherwise while it is asked for in vain',
+  async (cents) => {
+    await attach()
+    await open()
+    await work()
+    await db.write.run`
+    insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
+      provider, next_try_at)
+    select id, 'performance', term_started_at, term_ends_at, ${cents}::bigint, 0, currency, 'stripe', started_at
+    from subscription`
+    standIn.script.push('bar')
+    await work()
+    const { id } = await db.read.one<{ id: number }>`select id from charge where claimed_until is not null`
+    expect(
+      await db.transaction((tx) =>
+        notePaidOtherwise(tx, { chargeId: id, at: clock.time, isLookedUp: false }),
+      ),
+    ).toBe('noted')
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid' })
+  },
+)
+
+test.each(['by hand', 'at Stripe’s'])(
+  'a change of plans that is paid %s after a later one does not undo it, and is told',
+  async (how) => {
+    const { small, large } = await offerPlans()
+    const medium = await savePlan(db.write, { ...offer, name: 'Medium', price: '100' })
+    await attach()
+    await choose(small)
+    await work()
+    clock.time = start + day
+    await attach(decliningMethod)
+    await choose(medium)
+    await work()
+    const { id } = await db.read.one<{ id: number }>`select id from charge where purpose = 'upgrade'`
+    clock.time = start + 2 * day
+    await attach()
+    await choose(large)
+    await work()
+    if (how === 'by hand') expect(await settle(id)).toBe('notedInVain')
+    else {
+      const answer = { chargeId: id, attempt: 1, at: clock.time, paymentRef: 'pi_late' } as const
+      await db.transaction((tx) => settleCharges(tx, [{ outcome: 'paid', ...answer }]))
+    }
+    expect(await incidents()).toEqual(how === 'by hand' ? [] : [{ kind: 'paidTooLate' }])
+    const chosen = db.read.one`select plan_id as plan, base_price as price from subscription`
+    expect(await chosen).toEqual({ plan: large, price: 30_000 })
+    await sound()
+  },
+)
