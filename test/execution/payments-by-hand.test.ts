@@ -77,29 +77,47 @@ test('a term that is paid by hand after the end is told to who notes it, and by 
   await sound()
 })
 
-// As they were made before the limits were heeded: Stripe refuses each try, and nobody can wait for its answer.
-test.each([49, 100_000_000])(
-  'a charge of %d cents is noted as paid otherwise while it is asked for in vain',
-  async (cents) => {
-    await attach()
-    await open()
-    await work()
-    await db.write.run`
+/** A fee on gains, asked for. */
+async function askForFee(cents: number): Promise<number> {
+  const { id } = await db.write.one<{ id: number }>`
     insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
       provider, next_try_at)
     select id, 'performance', term_started_at, term_ends_at, ${cents}::bigint, 0, currency, 'stripe', started_at
-    from subscription`
-    standIn.script.push('bar')
+    from subscription returning id`
+  await work()
+  return id
+}
+
+// As it was made before the limits were heeded: Stripe refuses each try, and nobody can wait for its answer.
+test('a charge of 49 cents is noted as paid otherwise while it is asked for in vain', async () => {
+  await attach()
+  await open()
+  await work()
+  standIn.script.push('bar')
+  const id = await askForFee(49)
+  expect(await db.read.rows`select id from charge where claimed_until is not null`).toEqual([{ id }])
+  expect(await settle(id)).toBe('noted')
+  expect(await state()).toMatchObject({ status: 'active', charge: 'paid' })
+})
+
+test('a fee that is more than Stripe collects is not asked of it: its payer is told, it suspends, and is paid by hand', async () => {
+  await attach()
+  await open()
+  await work()
+  const id = await askForFee(100_000_000)
+  const reason = 'too large for one payment by Stripe, to be paid otherwise'
+  expect(await state()).toMatchObject({ status: 'active', charge: 'due', attempts: 1, failures: 1, reason })
+  const mails = db.read.rows`select facts ->> 'amount' as amount, facts ->> 'reason' as reason from mail`
+  expect(await mails).toEqual([{ amount: '1000000.00', reason }])
+  for (const days of [1, 4, 9, 16]) {
+    clock.time = start + days * day
     await work()
-    const { id } = await db.read.one<{ id: number }>`select id from charge where claimed_until is not null`
-    expect(
-      await db.transaction((tx) =>
-        notePaidOtherwise(tx, { chargeId: id, at: clock.time, isLookedUp: false }),
-      ),
-    ).toBe('noted')
-    expect(await state()).toMatchObject({ status: 'active', charge: 'paid' })
-  },
-)
+  }
+  expect(await state()).toMatchObject({ status: 'suspended', charge: 'failed', failures: 5 })
+  expect(standIn.intents.size).toBe(1)
+  expect(await settle(id)).toBe('noted')
+  expect(await state()).toMatchObject({ status: 'active', charge: 'paid', failures: 0 })
+})
 
 test.each(['by hand', 'at Stripe’s'])(
   'a change of plans that is paid %s after a later one does not undo it, and is told',

@@ -288,35 +288,7 @@ describe('the fee on gains', () => {
     await audit()
   })
 
-  test('is not asked for where it is more than is collected, which is told to the operator', async () => {
-    await follow(customer, 'U1')
-    await follow(customer, 'U2')
-    await setSwitch(db.write, 'paymentProvider', 'stripe', Date.parse(at(0)))
-    await trade('1', 100)
-    await quote(25_100)
-    await passTo(30)
-    expect(await charges('performance')).toEqual([])
-    const told = { kind: 'feeTooLarge', amount: '500000.00' }
-    expect(await db.read.rows`select kind, detail ->> 'amount' as amount from incident`).toEqual([told, told])
-    await quote(25_099)
-    await passTo(63)
-    expect(await charges('performance')).toMatchObject([{ amount: 99_996_000 }])
-    await audit()
-  })
-
-  test('and holds up none of the same subscription that is small enough', async () => {
-    await follow(customer, 'U1')
-    await follow(customer, 'U2', 'live', 1)
-    await setSwitch(db.write, 'paymentProvider', 'stripe', Date.parse(at(0)))
-    await trade('1', 100)
-    await quote(60_100)
-    await passTo(30)
-    expect(await charges('performance')).toMatchObject([{ amount: 1_200_000 }])
-    await audit()
-  })
-
-  // Its price may be a broken one: let go at that, the gains of years to come would be below it.
-  test('and stays unsettled there, whatever percentage the next term has', async () => {
+  test('is owed where it is more than is collected, once, whatever the next term takes, and is told to the operator', async () => {
     await follow(customer, 'U1')
     await follow(customer, 'U2')
     await setSwitch(db.write, 'paymentProvider', 'stripe', Date.parse(at(0)))
@@ -324,10 +296,17 @@ describe('the fee on gains', () => {
     await quote(25_100)
     await setFee(40)
     await passTo(30)
-    expect(await charges('performance')).toEqual([])
-    await quote(110)
+    const owed = { amount: 100_000_000, status: 'due' }
+    expect(await charges('performance')).toMatchObject([owed])
+    const told = [{ kind: 'feeNotCollected', amount: '1000000.00' }]
+    const incidents = () => db.read.rows`select kind, detail ->> 'amount' as amount from incident`
+    expect(await incidents()).toEqual(told)
     await passTo(63)
-    expect(await charges('performance')).toMatchObject([{ amount: 80_000 }])
+    expect(await charges('performance')).toMatchObject([owed])
+    await quote(25_110)
+    await passTo(93)
+    expect(await charges('performance')).toMatchObject([owed, { amount: 80_000, status: 'due' }])
+    expect(await incidents()).toEqual(told)
     await audit()
   })
 

@@ -7,7 +7,7 @@
  */
 import type Stripe from 'stripe'
 import { fetchWhole } from '../../services/whole-answers.ts'
-import { type ClaimedCharge, endedReason, noteAwaited } from '../../storage/billing/charges.ts'
+import { type ClaimedCharge, collectedBy, endedReason, noteAwaited } from '../../storage/billing/charges.ts'
 import type { NewPaymentEvent, PaymentTakenBack } from '../../storage/billing/payment-events.ts'
 import type { ChargeAnswer } from '../../storage/billing/settlement.ts'
 import type { WorkContext } from '../context.ts'
@@ -52,6 +52,9 @@ export function stripeProvider(stripe: Stripe, environment: string): PaymentProv
   }
 }
 
+/** Asked for, such a payment would have no answer but a fault, for ever. Who reads this is who pays. */
+const tooLargeReason = 'too large for one payment by Stripe, to be paid otherwise'
+
 async function ask(
   ctx: WorkContext,
   stripe: Stripe,
@@ -60,6 +63,8 @@ async function ask(
 ): Promise<ChargeAnswer | undefined> {
   const { id, attempt, customerRef, methodRef, paymentRef } = charge
   const named = { chargeId: id, attempt, at: ctx.clock.now() }
+  if (charge.amount > collectedBy.stripe.most)
+    return { ...named, paymentRef: null, outcome: 'declined', reason: tooLargeReason }
   if (customerRef === null || methodRef === null)
     return { ...named, paymentRef: null, outcome: 'declined', reason: 'no payment method' }
   try {

@@ -169,7 +169,8 @@ interface Settled {
 /**
  * Settles the fees of ending terms and answers what is to be charged for each subscription, in minor units. What comes to
  * less than is `collected` is left for the next term, or passes free where that has another percentage. What comes to
- * more is left in any case and told to the operator: at what may be a broken price nothing is let go.
+ * more is owed all the same, and told to the operator, who sees to its payment. What is more than any ledger adds up is left
+ * in any case and told: nothing is let go at what must be a broken price.
  */
 export async function settleFees(
   tx: Transaction,
@@ -177,16 +178,18 @@ export async function settleFees(
   collected = collectedBy.simulated,
 ): Promise<Map<number, bigint>> {
   const totals = new Map<number, bigint>()
+  const limits = { least: collected.least, most: collectedBy.simulated.most }
   for (let from = 0; from < terms.length; from += termsAtOnce) {
     const some = terms.slice(from, from + termsAtOnce)
     const rows = await listSetups(tx, some)
-    const settled = await settle(tx, some, rows, collected)
+    const settled = await settle(tx, some, rows, limits)
     for (const [id, total] of settled.totals) totals.set(id, total)
+    await insertIncidents(tx, uncollected(settled.totals, endsOf(some), collected))
     const next = new Map(some.map(({ id, nextPercent }) => [id, nextPercent]))
     const passing = rows.filter(
       (row) => settled.left.has(chainOf(row)) && next.get(row.subscriptionId) !== row.percent,
     )
-    await settle(tx, some, passing.map(free), collected)
+    await settle(tx, some, passing.map(free), limits)
   }
   return totals
 }
@@ -288,6 +291,21 @@ const surplusOf =
     const detail = { setupId, subscriptionId, amount: textOfCents(charged) }
     return { key, kind: 'feeTooLarge', detail, occurredAt }
   }
+
+/** Fees that are more than is collected in one payment: they are paid otherwise, or let go. */
+const uncollected = (
+  totals: ReadonlyMap<number, bigint>,
+  ends: ReadonlyMap<number, Instant>,
+  { most }: Collected,
+): NewIncident[] =>
+  [...totals]
+    .filter(([, total]) => total > most)
+    .map(([subscriptionId, total]) => {
+      const occurredAt = ends.get(subscriptionId) ?? 0
+      const key = `fee not collected of subscription ${subscriptionId} at ${occurredAt}`
+      const detail = { subscriptionId, amount: textOfCents(total) }
+      return { key, kind: 'feeNotCollected', detail, occurredAt }
+    })
 
 async function insertSettlements(
   sql: Sql,

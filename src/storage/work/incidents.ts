@@ -10,6 +10,7 @@ export const incidentKinds = [
   'ExternalExecution',
   'exitLost',
   'exitsReopened',
+  'feeNotCollected',
   'feeTooLarge',
   'FixLoggedOut',
   'FixMessagesLost',
