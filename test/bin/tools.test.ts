@@ -238,6 +238,7 @@ test(
     for (const named of [
       { price: '10' },
       { price: '10', kind: 'paper' },
+      { price: '10', status: 'pending' },
       { nextFee: 20 },
       { fee: 20 },
       { fee: 20, ends: true },
@@ -252,13 +253,14 @@ test(
       { price: '10', ends: true },
       { price: '10', alive: false },
       { fee: 20, kind: 'paper' },
+      { fee: 20, status: 'pending' },
       { fee: 20, ends: true, lives: false },
     ])
       expect([unnamed, await isNamed(unnamed)]).toEqual([unnamed, false])
     expect(await isNamed({ price: '10' })).toBe(true)
     const there = { provider: 'stripe', customerRef: 'cus_1', methodRef: 'pm_1' } as const
     await savePaymentMethod(db.write, { personId: customer, at: Date.now(), ...there })
-    expect(await told('payments', 'use', 'stripe')).toEqual({ provider: 'stripe', withoutMethod: [] })
+    expect(await told('payments', 'use', 'stripe')).toMatchObject({ withoutMethod: [] })
   },
   patience,
 )

@@ -1,8 +1,10 @@
 /** How people pay: a provider's references, never a number of a card. */
 
-import { type Fragment, fragment, type Sql } from '../database/sql.ts'
+import { type Collected, isCollected } from '../../domain/billing/revenue.ts'
+import { decideTermEnd, type Gone, type SubscriptionStatus } from '../../domain/billing/subscription.ts'
+import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-import { nextPrice, offerTables } from '../people/subscriptions.ts'
+import { gone, nextPrice, offerTables } from '../people/subscriptions.ts'
 import { collectedBy, type ProviderName } from './charges.ts'
 
 export interface PaymentMethod {
@@ -34,24 +36,43 @@ export async function savePaymentMethod(sql: Sql, method: PaymentMethod): Promis
       method_ref = excluded.method_ref, changed_at = excluded.changed_at`
 }
 
-/** A term of it ends with another one: what waits for its payment is given up otherwise. */
-const goesOn: Fragment = fragment`
-  subscription.status <> 'suspended' and not subscription.is_cancel_pending and coalesce(strategy.is_alive, plan.is_offered)`
-
-/** When the term ends, whether or not it goes on, or with the next one. */
-const takesOfGains: Fragment = fragment`
-  subscription.kind = 'paid' and strategy.owner_person_id <> person.id
-  and (subscription.status <> 'pending' and subscription.performance_fee_percent > 0
-    or ${goesOn} and strategy.performance_fee_percent > 0)`
+interface NextTermRow {
+  readonly personId: number
+  readonly status: SubscriptionStatus
+  readonly isCancelPending: boolean
+  readonly gone: Gone | null
+  readonly price: number | bigint
+  /** Whether what is gained by it may be charged for. */
+  readonly isOfGains: boolean
+  /** Of its fee on gains, in this term and in the next. */
+  readonly percent: number
+  readonly nextPercent: number
+}
 
 /** Who lives, will be charged when a term ends, and has not said how he pays with a provider; by id. */
 export async function listWithoutMethod(sql: Sql, provider: ProviderName): Promise<number[]> {
-  const { least, most } = collectedBy[provider]
-  const rows = await sql.rows<{ id: number }>`
-    select distinct person.id from subscription ${offerTables} cross join lateral (select ${nextPrice}) next
+  const rows = await sql.rows<NextTermRow>`
+    select person.id as "personId", subscription.status, subscription.is_cancel_pending as "isCancelPending",
+      ${gone} as gone, next.base + next.markup as price,
+      subscription.kind = 'paid' and coalesce(strategy.owner_person_id <> person.id, false) as "isOfGains",
+      coalesce(subscription.performance_fee_percent, 0) as percent,
+      coalesce(strategy.performance_fee_percent, 0) as "nextPercent"
+    from subscription ${offerTables} cross join lateral (select ${nextPrice}) next
     where subscription.ended_at is null and person.is_alive
-      and (${goesOn} and next.base + next.markup between ${least}::bigint and ${most}::bigint or ${takesOfGains})
       and not exists (select from payment_method m where m.person_id = person.id and m.provider = ${provider})
-    order by 1`
-  return rows.map(({ id }) => id)
+    order by person.id`
+  const charged = rows.filter((row) => isCharged(row, collectedBy[provider]))
+  return [...new Set(charged.map(({ personId }) => personId))]
+}
+
+/** Of gains it is when the term ends, whether or not it goes on, or with the next one. */
+function isCharged(
+  { price, isOfGains, percent, nextPercent, ...term }: NextTermRow,
+  limits: Collected,
+): boolean {
+  const isPending = term.status === 'pending'
+  // What waits for its payment is given up where that never comes, and not asked for then.
+  const goesOn = decideTermEnd({ ...term, status: isPending ? 'active' : term.status }).act === 'renew'
+  const takesOfGains = isOfGains && ((!isPending && percent > 0) || (goesOn && nextPercent > 0))
+  return takesOfGains || (goesOn && isCollected(BigInt(price), limits))
 }

@@ -12,7 +12,7 @@ import {
 import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-import { nextPrice, offerTables } from '../people/subscriptions.ts'
+import { gone, nextPrice, offerTables } from '../people/subscriptions.ts'
 
 export interface EndingTerm {
   readonly id: number
@@ -49,7 +49,7 @@ export async function lockEndingTerms(tx: Transaction, now: number, limit: numbe
   if (locked.length === 0) return []
   const rows = await tx.rows<Omit<EndingTerm, 'price'> & { base: number | bigint; markup: number | bigint }>`
     select subscription.id, subscription.status, subscription.is_cancel_pending as "isCancelPending",
-      case when not strategy.is_alive then 'strategyEnded' when not plan.is_offered then 'planEnded' end as gone,
+      ${gone} as gone,
       subscription.term_started_at as "startedAt", subscription.term_ends_at as "endsAt", coalesce(plan.term_days, ${strategyTermDays}::int) as days,
       strategy.id as "strategyId", person.site_id as "siteId", plan.id as "planId", coalesce(strategy.performance_fee_percent, 0) as "nextPercent", ${nextPrice}
     from subscription ${offerTables}

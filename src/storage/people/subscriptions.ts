@@ -49,6 +49,10 @@ export const nextPrice: Fragment = fragment`
     when plan.id is not null then case plan_site.kind when 'platform' then 0 else plan.price end
     else coalesce(site_catalog.markup, 0) end as markup`
 
+/** Why what a subscription is for is gone, null while it is there. Expects the tables below. */
+export const gone: Fragment = fragment`
+  case when not strategy.is_alive then 'strategyEnded' when not plan.is_offered then 'planEnded' end`
+
 /**
  * What a subscription's next price is read from, to be joined to `subscription`. A plan that was chosen for later and
  * withdrawn meanwhile leaves the present one.
