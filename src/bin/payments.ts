@@ -3,7 +3,7 @@
 import type { PaymentProvider } from '../execution/payments/provider.ts'
 import { attachMethod, connectStripe, readStripeEvent, stripeProvider } from '../execution/payments/stripe.ts'
 import type { TakeWebhook } from '../http/webhooks.ts'
-import { notePaymentTakenBack, takePaymentEvent } from '../storage/billing/payment-events.ts'
+import { notePaymentAfterwards, takePaymentEvent } from '../storage/billing/payment-events.ts'
 import { findPayer, savePaymentMethod } from '../storage/billing/payment-methods.ts'
 import type { Database } from '../storage/database/database.ts'
 import { systemClock } from './clock.ts'
@@ -36,7 +36,7 @@ export async function stripeWebhook(config: Config, db: Database): Promise<TakeW
     if (event === 'forged') return false
     const at = systemClock.now()
     if (event && 'chargeId' in event) await takePaymentEvent(db.write, event, at)
-    else if (event) await notePaymentTakenBack(db.write, event, at)
+    else if (event) await notePaymentAfterwards(db.write, event, at)
     return true
   }
 }

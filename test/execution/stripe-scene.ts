@@ -10,7 +10,7 @@ import {
 } from '../../src/execution/payments/stripe.ts'
 import { subscribe } from '../../src/operations/subscribe.ts'
 import { choosePlan } from '../../src/operations/subscribe-plan.ts'
-import { notePaymentTakenBack, takePaymentEvent } from '../../src/storage/billing/payment-events.ts'
+import { notePaymentAfterwards, takePaymentEvent } from '../../src/storage/billing/payment-events.ts'
 import { findPayer, savePaymentMethod } from '../../src/storage/billing/payment-methods.ts'
 import { savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
 import { auditViolations } from '../../src/storage/operating/audit.ts'
@@ -139,7 +139,7 @@ export async function makeStripeScene() {
     const event = readStripeEvent(stripe, { environment, secret }, told(type, { id, object }))
     if (event === undefined || event === 'forged') throw new Error(`no event: ${event}`)
     if ('chargeId' in event) await takePaymentEvent(db.write, event, clock.time)
-    else await notePaymentTakenBack(db.write, event, clock.time)
+    else await notePaymentAfterwards(db.write, event, clock.time)
   }
   const paying = { attach, payBy, open, openUnanswered, declineRenewal }
   const doing = { begin, work, ...paying, told, tell, offer, offerPlans, choose }

@@ -319,15 +319,18 @@ describe('what is told of a payment', () => {
   })
 
   test.each([
-    ['charge.refunded', 'paymentRefunded'],
-    ['charge.dispute.created', 'paymentDisputed'],
-  ])('%s is told to the operator once', async (type, kind) => {
+    ['charge.refunded', 'paymentRefunded', {}],
+    ['charge.dispute.created', 'paymentDisputed', { status: 'needs_response' }],
+    ['charge.dispute.closed', 'disputeWon', { status: 'won' }],
+    ['charge.dispute.closed', 'disputeWon', { status: 'warning_closed' }],
+    ['charge.dispute.closed', 'disputeLost', { status: 'lost' }],
+  ])('%s is told to the operator once, as %s', async (type, kind, more) => {
     await attach()
     await open()
     await work()
     const [made] = standIn.intents.values()
     for (const payment_intent of [made?.id, made?.id, 'pi_of_others'])
-      await tell(type, `evt_${payment_intent}`, { id: 'ch_1', payment_intent })
+      await tell(type, `evt_${payment_intent}`, { id: 'ch_1', payment_intent, ...more })
     expect(await incidents()).toEqual([{ kind }])
     await sound()
   })

@@ -8,7 +8,7 @@
 import type Stripe from 'stripe'
 import { fetchWhole } from '../../services/whole-answers.ts'
 import { type ClaimedCharge, collectedBy, endedReason, noteAwaited } from '../../storage/billing/charges.ts'
-import type { NewPaymentEvent, PaymentTakenBack } from '../../storage/billing/payment-events.ts'
+import type { NewPaymentEvent, PaymentAfterwards } from '../../storage/billing/payment-events.ts'
 import type { ChargeAnswer } from '../../storage/billing/settlement.ts'
 import type { WorkContext } from '../context.ts'
 import type { PaymentProvider } from './provider.ts'
@@ -232,10 +232,13 @@ const tellingKinds: Readonly<Record<string, NewPaymentEvent['kind']>> = {
   'payment_intent.payment_failed': 'declined',
 }
 
-/** What becomes of a payment after it was made: the operator is told. */
-const takingBack: Readonly<Record<string, PaymentTakenBack['kind']>> = {
+/** What becomes of a payment after it was made, and of a dispute as it ends: the operator is told. */
+const afterPayment: Readonly<Record<string, PaymentAfterwards['kind']>> = {
   'charge.refunded': 'paymentRefunded',
   'charge.dispute.created': 'paymentDisputed',
+  'charge.dispute.closed won': 'disputeWon',
+  'charge.dispute.closed warning_closed': 'disputeWon',
+  'charge.dispute.closed lost': 'disputeLost',
 }
 
 /**
@@ -262,11 +265,14 @@ export function readStripeEvent(
   stripe: Stripe,
   { environment, secret }: { environment: string; secret: string },
   call: { readonly body: string; readonly signature: string },
-): NewPaymentEvent | PaymentTakenBack | 'forged' | undefined {
+): NewPaymentEvent | PaymentAfterwards | 'forged' | undefined {
   const event = verified(stripe, secret, call)
   if (event === undefined) return 'forged'
   const named = { provider: 'stripe', eventRef: event.id } as const
-  const after = takingBack[event.type]
+  const after =
+    event.type === 'charge.dispute.closed'
+      ? afterPayment[`${event.type} ${event.data.object.status}`]
+      : afterPayment[event.type]
   if (after !== undefined) {
     const object = event.data.object as Stripe.Charge | Stripe.Dispute
     const { payment_intent: paid, metadata } = object

@@ -26,11 +26,11 @@ const isNamed = (named: Pick<NewPaymentEvent, 'chargeId' | 'periodStartedAt'> | 
   charge.id = ${named?.chargeId ?? null}::bigint and charge.period_started_at
     = coalesce(${instant(named?.periodStartedAt ?? null)}::timestamptz, charge.period_started_at)`
 
-/** That a payment was given back, or its payer wants it back. */
-export interface PaymentTakenBack {
+/** That a payment was given back, or its payer wants it back, and gets it or not. */
+export interface PaymentAfterwards {
   readonly provider: ProviderName
   readonly eventRef: string
-  readonly kind: 'paymentRefunded' | 'paymentDisputed'
+  readonly kind: 'paymentRefunded' | 'paymentDisputed' | 'disputeWon' | 'disputeLost'
   readonly paymentRef: string
   /** In minor units: of several refunds all together. */
   readonly amount: number
@@ -69,8 +69,8 @@ export async function takePaymentEvent(sql: Sql, event: NewPaymentEvent, at: num
     select pg_notify('work', '') from taken`
 }
 
-/** Tells the operator, once, of a payment of ours that was taken back; the books go on showing it as paid. */
-export const notePaymentTakenBack = (sql: Sql, event: PaymentTakenBack, at: number): Promise<number> =>
+/** Tells the operator, once, what became of a payment of ours; the books go on showing it as paid. */
+export const notePaymentAfterwards = (sql: Sql, event: PaymentAfterwards, at: number): Promise<number> =>
   sql.run`
     insert into incident (incident_key, kind, detail, occurred_at)
     select ${`${event.kind} ${event.provider} ${event.eventRef}`}, ${event.kind}, jsonb_build_object('chargeId',

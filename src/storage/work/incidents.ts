@@ -6,6 +6,8 @@ import { instant } from '../database/wire.ts'
 /** All that is raised, here or in SQL: the runbook, or the page of a broker, says what each asks of an operator. */
 export const incidentKinds = [
   'AccountNotTold',
+  'disputeLost',
+  'disputeWon',
   'ExecutionBusted',
   'ExternalExecution',
   'exitLost',
