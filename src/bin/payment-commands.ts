@@ -6,8 +6,9 @@ import {
   notePaidOtherwise,
   waiveCharge,
 } from '../storage/billing/by-hand.ts'
-import { retryCharges } from '../storage/billing/charges.ts'
+import { type ProviderName, retryCharges } from '../storage/billing/charges.ts'
 import { listWithoutMethod } from '../storage/billing/payment-methods.ts'
+import { listUncollected, type UncollectedPrice } from '../storage/billing/uncollected-prices.ts'
 import { listUnpaidCharges, type UnpaidCharge } from '../storage/billing/unpaid-charges.ts'
 import type { Transaction } from '../storage/database/sql.ts'
 import { setSwitch } from '../storage/work/switches.ts'
@@ -73,16 +74,18 @@ export function addPaymentCommands(payments: Command): void {
 
 const lookedUpMeans = 'also while its provider has not answered: it was looked up there, and is not paid'
 
-const useProvider = (provider: string, output: Output): Promise<void> =>
+const useProvider = (typed: string, output: Output): Promise<void> =>
   withPlatform(async (db, config) => {
-    oneOf('the provider', provider, ['simulated', 'stripe'])
+    const provider = oneOf('the provider', typed, ['simulated', 'stripe'])
     if (provider === 'stripe' && !config.stripe) throw new ConfigError('STRIPE_SECRET_KEY is not set')
     await setSwitch(db.write, 'paymentProvider', provider, Date.now())
     // The built-in one asks nobody how he pays.
     const withoutMethod = provider === 'stripe' ? await listWithoutMethod(db.read, provider) : []
-    say(output, { provider, withoutMethod }, [
+    const uncollected = await listUncollected(db.read, provider)
+    say(output, { provider, withoutMethod, uncollected }, [
       `Payments are collected by ${provider}.`,
       ...methodless(withoutMethod),
+      ...uncollectedBy(provider, uncollected),
     ])
   })
 
@@ -172,3 +175,17 @@ const methodless = (ids: readonly number[]): string[] =>
     : [
         `Without a way to pay there (payments attach), and declined when their terms turn: ${firstOf(ids, namedMax)}`,
       ]
+
+const uncollectedBy = (provider: ProviderName, prices: readonly UncollectedPrice[]): string[] =>
+  prices.length === 0
+    ? []
+    : [
+        `Not collected by ${provider}, so that nobody new can subscribe and terms are let go: ${firstOf(prices.map(priceOf), namedMax)}`,
+      ]
+
+function priceOf({ strategyId, planId, siteId, amount }: UncollectedPrice): string {
+  if (planId !== null) return `plan ${planId} at ${amount} USD`
+  return siteId === null
+    ? `strategy ${strategyId} at ${amount} USD`
+    : `strategy ${strategyId} at ${amount} USD with the markup of site ${siteId}`
+}

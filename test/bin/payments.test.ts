@@ -1,7 +1,9 @@
 /** What is unpaid is listed, and a charge that was paid otherwise, or is let go, is noted once: never one that may have been paid. */
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
 import { settleCharges } from '../../src/storage/billing/settlement.ts'
 import { auditViolations } from '../../src/storage/operating/audit.ts'
+import { insertSite } from '../../src/storage/operating/provision.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
 import { operatorBy } from '../support/operator.ts'
@@ -130,4 +132,34 @@ test('that its provider has collected is refused', async () => {
   await db.transaction((tx) => settleCharges(tx, [{ outcome: 'paid', ...answer }]))
   expect(await refused(...settle())).toBe(`lockstep: charge ${charge} is paid already`)
   expect(await notes()).toEqual([])
+})
+
+test('whoever chooses Stripe reads which prices it does not collect', async () => {
+  vi.stubEnv('STRIPE_SECRET_KEY', 'sk_test_0')
+  await db.write.run`update strategy set monthly_cost = 0.3`
+  const site = await insertSite(db.write, { kind: 'whitelabel', code: 'w', name: 'West', createdAt: 0 })
+  const listing = (markup: number) => db.write.run`
+    insert into site_catalog (site_id, strategy_id, markup, added_at)
+    values (${site}::bigint, ${strategyId}::bigint, ${markup}::bigint, now())
+    on conflict (site_id, strategy_id) do update set markup = excluded.markup`
+  await listing(25)
+  const offer = { siteId: 1, kind: 'investor', strategiesIncluded: 3, termDays: 30 } as const
+  await savePlan(db.write, { ...offer, name: 'Free', price: '0' })
+  await savePlan(db.write, { ...offer, name: 'Least', price: '0.50' })
+  await savePlan(db.write, { ...offer, name: 'Most', price: '999999.99' })
+  const plan = await savePlan(db.write, { ...offer, name: 'Huge', price: '1000000' })
+  const strategy = { strategyId, planId: null, siteId: null, amount: '0.30' }
+  const huge = { strategyId: null, planId: plan, siteId: null, amount: '1000000.00' }
+  const read = async () => (await told<{ uncollected: object[] }>('payments', 'use', 'stripe')).uncollected
+  expect(await read()).toEqual([strategy, huge])
+  await listing(10)
+  expect(await read()).toEqual([strategy, { ...strategy, siteId: site, amount: '0.40' }, huge])
+  expect((await run('payments', 'use', 'stripe')).output).toContain(
+    `Not collected by stripe, so that nobody new can subscribe and terms are let go: strategy ${strategyId} at 0.30 USD, strategy ${strategyId} at 0.40 USD with the markup of site ${site}, plan ${plan} at 1000000.00 USD`,
+  )
+  expect(await told('payments', 'use', 'simulated')).toEqual({
+    provider: 'simulated',
+    withoutMethod: [],
+    uncollected: [],
+  })
 })
