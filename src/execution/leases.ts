@@ -113,3 +113,10 @@ export async function keepLease(ctx: WorkContext, lease: Lease, milliseconds: nu
 /** Waits, at most until the signal aborts. */
 export const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   delay(milliseconds, undefined, { signal }).catch(() => undefined)
+
+/** Waits for work, but no longer than this. */
+export async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const waiting = new AbortController()
+  await Promise.race([work, pause(milliseconds, waiting.signal)])
+  waiting.abort()
+}

@@ -28,12 +28,13 @@ test('claimed, and heard of it too late: another may hold the lease before the b
   await sendOrders({ ...ctx, db: { ...db, transaction } }, 'paper', broker)
   clock.mockRestore()
   expect(placed).toEqual([])
+  expect(await readOrders(world, setupId)).toMatchObject([{ status: 'A', attempts: 0, unknownAt: null }])
   await expireClaims()
   await sendOrders(ctx, 'paper', broker)
   expect(placed).toHaveLength(1)
   await world.drain()
   expect(await accepted(setupIds)).toBe(1)
-  expect(await readOrders(world, setupId)).toMatchObject([{ status: '2', cumQty: 4, attempts: 2 }])
+  expect(await readOrders(world, setupId)).toMatchObject([{ status: '2', cumQty: 4, attempts: 1 }])
 })
 
 test('given up while its call is under way: nobody asks for it, or withdraws it, before it can have arrived', async () => {

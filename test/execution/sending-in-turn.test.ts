@@ -1,9 +1,10 @@
 /** Accounts that have many orders to send do not keep those of others waiting: each has its turn. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { parseClientOrderId } from '../../src/domain/orders/client-order-id.ts'
 import { sendOrders } from '../../src/execution/mirror/sender.ts'
 import { testDatabase } from '../support/database.ts'
 import { holdLocks } from '../support/locks.ts'
+import { readOrders } from './account-world.ts'
 import { makeSenderWorld } from './sender-world.ts'
 
 const { db } = await testDatabase()
@@ -130,4 +131,114 @@ test('nor does one that fails, which is told once all are served', async () => {
   await db.write.run`drop trigger refuse on account_order`
   await sendOrders(ctx, 'paper', broker)
   expect(await world.accepted(failing.setupIds)).toBe(1)
+})
+
+/** Which accounts' orders are written down as accepted. */
+const answered = async (setupIds: readonly number[]): Promise<number> =>
+  (
+    await db.read.one<{ count: number }>`
+      select count(*)::int as count from account_order
+      where setup_id = any(${setupIds}::bigint[]) and pending_action is null and attempts > 0`
+  ).count
+
+test('nor does one that is asked for: what others send goes out and is answered while its broker says nothing of it', async () => {
+  const { buy, setupIds } = await scene(2)
+  await buy('4', '50')
+  await mirror()
+  await db.write.run`
+    update account_order set attempts = 1, unknown_at = now() where setup_id = ${setupIds[0]}`
+  const { open, opened } = gate()
+  const { broker } = spy((calls) => ({
+    limits: { batch: 200, concurrency: 2 },
+    find: async (...question) => {
+      await opened
+      return calls.find(...question)
+    },
+  }))
+  const sending = sendOrders(ctx, 'paper', broker)
+  await expect.poll(() => answered(setupIds.slice(1))).toBe(1)
+  await buy('4', '51')
+  await mirror()
+  await expect.poll(() => answered(setupIds.slice(1))).toBe(2)
+  expect(await answered(setupIds.slice(0, 1))).toBe(0)
+  open()
+  await sending
+  expect(await world.accepted(setupIds)).toBe(3)
+})
+
+test('nor does a call that takes its time: the broker has room for others', async () => {
+  const { buy, setupIds } = await scene(3)
+  await buy('4', '50')
+  await mirror()
+  const { open, opened } = gate()
+  let calls = 0
+  const { broker, placed } = spy((own) => ({
+    limits: { batch: 2, concurrency: 3 },
+    place: async (...order) => {
+      calls += 1
+      if (calls === 1) await opened
+      return own.place(...order)
+    },
+  }))
+  const sending = sendOrders(ctx, 'paper', broker)
+  await expect.poll(() => answered(setupIds)).toBe(1)
+  await buy('4', '51')
+  await mirror()
+  await expect.poll(() => answered(setupIds)).toBe(2)
+  expect(placed).toHaveLength(4)
+  open()
+  await sending
+  expect(new Set(placed).size).toBe(6)
+  expect(await world.accepted(setupIds)).toBe(6)
+})
+
+/** A broker that is there, but can send nothing for anybody. */
+const unable = () => spy(() => ({ place: async (_ctx, _id, all) => all.map(() => ({ answer: 'unsent' })) }))
+
+test('what its broker could not send rests for a moment and goes out within its grace, known as not sent', async () => {
+  const { buy, setupId, setupIds } = await scene()
+  await buy()
+  await mirror()
+  const { broker, placed } = unable()
+  await sendOrders(ctx, 'paper', broker)
+  expect(placed).toHaveLength(1)
+  expect(await readOrders(world, setupId)).toMatchObject([{ status: 'A', attempts: 0, unknownAt: null }])
+  await world.expireClaims()
+  await world.drain()
+  expect(await world.accepted(setupIds)).toBe(1)
+})
+
+test('after its grace it is given up, and AutoSync sees to the account', async () => {
+  const { buy, setupId, setupIds } = await scene()
+  await buy()
+  await mirror()
+  const { broker } = unable()
+  await sendOrders(ctx, 'paper', broker)
+  world.clock.time += 30_000
+  await world.expireClaims()
+  await sendOrders(ctx, 'paper', broker)
+  expect(await readOrders(world, setupId)).toMatchObject([
+    { status: '4', attempts: 0, info: 'broker not reachable' },
+  ])
+  expect(await world.accepted(setupIds)).toBe(0)
+})
+
+test('an order that waits behind a slow question is known as not sent, not as unknown', async () => {
+  const { buy, setupId } = await scene()
+  await buy('4', '50')
+  await mirror()
+  await db.write.run`update account_order set attempts = 1, unknown_at = now() where setup_id = ${setupId}`
+  const steady = performance.now.bind(performance)
+  let asleep = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => steady() + asleep)
+  const { broker, placed } = spy(() => ({
+    find: async () => {
+      asleep = 4_500
+      return [null]
+    },
+  }))
+  await sendOrders(ctx, 'paper', broker)
+  clock.mockRestore()
+  expect(placed).toEqual([])
+  expect(await readOrders(world, setupId)).toMatchObject([{ status: 'A', unknownAt: null }])
 })

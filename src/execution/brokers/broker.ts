@@ -34,9 +34,9 @@ export type OrderName = Pick<OrderTicket, 'accountId' | 'account' | 'clientOrder
 
 /**
  * accepted: the broker has it, reports follow. rejected: it refused (`unknownOrder`: it has no order of that id;
- * FIX CxlRejReason 102 = 1). unsent: the link is down or it was too late, and the call has written nothing. unknown:
- * it may have it or not; only asking by client order id can tell, a time-out cannot. A broker's refusal of an id it
- * knows is `unknown`.
+ * FIX CxlRejReason 102 = 1). unsent: the link is down, nobody could speak for the account or it was too late, and the
+ * call has written nothing. unknown: it may have it or not; only asking by client order id can tell, a time-out cannot.
+ * A broker's refusal of an id it knows is `unknown`.
  */
 export type Answer =
   | { readonly answer: 'accepted' | 'unsent' | 'unknown' }

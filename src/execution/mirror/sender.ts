@@ -6,12 +6,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { dec } from '../../domain/decimal.ts'
-import { chunked } from '../../domain/group.ts'
+import { chunked, groupBy } from '../../domain/group.ts'
 import { clientOrderId } from '../../domain/orders/client-order-id.ts'
 import { insertReports, type NewReport, type ReportKind } from '../../storage/brokers/reports.ts'
 import {
   type Attempted,
   dropQueue,
+  dropUnsent,
   endShutOut,
   isQueueStale,
   isSendingDue,
@@ -22,9 +23,9 @@ import {
 } from '../../storage/mirror/sending.ts'
 import { guardLease, type Lease, usualLeaseMs } from '../../storage/work/leases.ts'
 import type { Answer, Broker, OrderName, OrderTicket, ReplaceTicket } from '../brokers/broker.ts'
+import { lookAgainMs, serveEach } from '../brokers/each-broker.ts'
 import type { Step, WorkContext } from '../context.ts'
-import { inLanes } from '../lanes.ts'
-import { keepLease, onceUnderLease, pause } from '../leases.ts'
+import { atMost, keepLease, onceUnderLease } from '../leases.ts'
 import { type Claimed, claimSends } from './claims.ts'
 import { driftGrace } from './mirror-follow.ts'
 
@@ -39,71 +40,65 @@ const callMs = 5_000
  */
 const writeMs = 6_000
 
-/** While a broker takes its time the others are looked at again this often, as by an idle worker. */
-const lookAgainMs = 200
-/** Until one that failed meanwhile is tried again. */
-const restMs = 5_000
-
 /**
  * Sends what is due at the brokers of one adapter, to all of them side by side: one that is slow, fails or leaves
  * outcomes unknown holds up none of the others, also where their orders come while it is still served. Answers how many
  * orders moved; throws, once nothing is under way, what one of them failed with.
  */
-export async function sendOrders(ctx: WorkContext, adapter: string, broker: Broker): Promise<number> {
-  const underWay = new Map<number, Promise<void>>()
-  const restingUntil = new Map<number, number>()
-  const failures: unknown[] = []
-  let moved = 0
-  const serve = async (brokerId: number): Promise<void> => {
-    try {
+export const sendOrders = (ctx: WorkContext, adapter: string, broker: Broker): Promise<number> =>
+  serveEach(
+    ctx,
+    () => listSendingBrokers(ctx.db.read, adapter),
+    async (brokerId) => {
       const send = (lease: Lease): Promise<number> => sendUnder(ctx, lease, brokerId, broker)
-      moved += (await onceUnderLease(ctx, `send:${brokerId}`, usualLeaseMs, send)) ?? 0
-    } catch (error) {
-      ctx.log.warn({ error, brokerId }, 'what waits for a broker could not be sent and is tried again')
-      failures.push(error)
-      restingUntil.set(brokerId, performance.now() + restMs)
-    } finally {
-      underWay.delete(brokerId)
+      return (await onceUnderLease(ctx, `send:${brokerId}`, usualLeaseMs, send)) ?? 0
+    },
+  )
+
+/**
+ * Claims and sends until nothing waits. What a call takes its time for keeps only its own orders waiting: the next are
+ * claimed meanwhile, as many as the broker has room for. Throws once no call is under way.
+ */
+async function sendUnder(ctx: WorkContext, lease: Lease, brokerId: number, broker: Broker): Promise<number> {
+  const { batch, concurrency } = broker.limits
+  const calls = new Set<Promise<void>>()
+  const failures: unknown[] = []
+  const begin = (orders: readonly Claimed[], claimedAt: number): void => {
+    const call = deliver(ctx, lease, brokerId, broker, orders, claimedAt)
+      .catch((error: unknown) => void failures.push(error))
+      .finally(() => calls.delete(call))
+    calls.add(call)
+  }
+  let moved = 0
+  let after = 0
+  let movedBefore = 0
+  while (broker.isUp() && !ctx.ending?.aborted && failures.length === 0) {
+    const room = Math.min(ordersAtOnce, (concurrency - calls.size) * batch)
+    if (room > 0) {
+      const { claimed, ended, last, claimedAt } = await claimSends(ctx, lease, brokerId, room, after)
+      moved += claimed.length + ended
+      for (const orders of inCalls(claimed, batch)) begin(orders, claimedAt)
+      // Past all accounts: what is held by others is not waited for.
+      if (last === 0 && moved === movedBefore && calls.size === 0) break
+      if (last === 0) movedBefore = moved
+      after = last
     }
+    await atMost(lookAgainMs, Promise.all(calls))
+    if (!(await keepLease(ctx, lease, usualLeaseMs))) break
   }
-  const isFree = (brokerId: number): boolean =>
-    !underWay.has(brokerId) && performance.now() >= (restingUntil.get(brokerId) ?? 0)
-  const begin = async (): Promise<void> => {
-    for (const brokerId of await listSendingBrokers(ctx.db.read, adapter))
-      if (isFree(brokerId)) underWay.set(brokerId, serve(brokerId))
-  }
-  do {
-    if (!ctx.ending?.aborted) await begin().catch((error: unknown) => failures.push(error))
-    await atMost(lookAgainMs, Promise.all(underWay.values()))
-  } while (underWay.size > 0)
+  await Promise.all(calls)
   if (failures.length > 0) throw failures[0]
   return moved
 }
 
-/** Waits for work, but no longer than this. */
-async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  const waiting = new AbortController()
-  await Promise.race([work, pause(milliseconds, waiting.signal)])
-  waiting.abort()
-}
+/** One that may have arrived is asked for before it is sent. */
+const isDoubtful = ({ attempts, pendingAction }: Claimed): boolean =>
+  attempts > 0 && pendingAction !== 'cancel'
 
-async function sendUnder(ctx: WorkContext, lease: Lease, brokerId: number, broker: Broker): Promise<number> {
-  let moved = 0
-  let after = 0
-  let movedBefore = 0
-  while (broker.isUp() && !ctx.ending?.aborted) {
-    const { claimed, ended, last, claimedAt } = await claimSends(ctx, lease, brokerId, ordersAtOnce, after)
-    moved += claimed.length + ended
-    if (last === 0) {
-      // Past all accounts: what is held by others is not waited for.
-      if (moved === movedBefore) break
-      movedBefore = moved
-    }
-    after = last
-    await deliver(ctx, lease, brokerId, broker, claimed, claimedAt)
-    if (!(await keepLease(ctx, lease, usualLeaseMs))) break
-  }
-  return moved
+/** Orders by what is to be done with them, in calls of the broker's size. */
+function inCalls(orders: readonly Claimed[], batch: number): Claimed[][] {
+  const kinds = groupBy(orders, (order) => `${order.pendingAction} ${isDoubtful(order)}`)
+  return [...kinds.values()].flatMap((those) => [...chunked(those, batch)])
 }
 
 /** An order under way, and what came of it; `underWay`: the call was given up and may yet reach the broker. */
@@ -112,7 +107,7 @@ interface Sent {
   readonly answer: Answer | { readonly answer: 'underWay' }
 }
 
-/** Sends claimed orders and writes down what came of each. */
+/** Sends claimed orders of one kind and writes down what came of each. */
 async function deliver(
   ctx: WorkContext,
   lease: Lease,
@@ -121,37 +116,37 @@ async function deliver(
   claimed: readonly Claimed[],
   claimedAt: number,
 ): Promise<void> {
-  if (claimed.length === 0) return
-  const isLate = (): boolean => performance.now() - claimedAt > freshMs
-  const until = claimedAt + writeMs
-  const call = <Ticket>(
-    orders: readonly Claimed[],
-    ticketOf: (order: Claimed) => Ticket,
-    send: (tickets: readonly Ticket[]) => Promise<readonly Answer[]>,
-  ): Promise<Sent[]> => inCalls(ctx, broker, orders, isLate, (chunk) => send(chunk.map(ticketOf)))
-  const doubtful = claimed.filter((order) => order.attempts > 0 && order.pendingAction !== 'cancel')
-  const found = await findDoubtful(ctx, brokerId, broker, doubtful)
+  const found = await findDoubtful(ctx, brokerId, broker, claimed.filter(isDoubtful))
   const toSend = claimed.filter((order) => !found.some((sent) => sent.order === order))
-  const those = (action: SendRow['pendingAction']): Claimed[] =>
-    toSend.filter((order) => order.pendingAction === action)
-  const sent = await Promise.all([
-    call(
-      those('new'),
-      (order) => ticketOf(ctx, order),
-      (tickets) => broker.place(ctx, brokerId, tickets, until),
-    ),
-    call(
-      those('replace'),
-      (order) => replaceTicketOf(ctx, order),
-      (tickets) => broker.replace(ctx, brokerId, tickets, until),
-    ),
-    call(
-      those('cancel'),
-      (order) => nameOf(ctx, order),
-      (orders) => broker.cancel(ctx, brokerId, orders, until),
-    ),
-  ])
-  await record(ctx, lease, brokerId, [...found, ...sent.flat()])
+  const isLate = performance.now() - claimedAt > freshMs
+  const send = (): Promise<readonly Answer[]> => callOf(ctx, brokerId, broker, toSend, claimedAt + writeMs)
+  const sent = isLate ? toSend.map(notSent) : await sendCall(ctx, toSend, send)
+  await record(ctx, lease, brokerId, broker, [...found, ...sent])
+}
+
+/** No call was made for it. */
+const notSent = (order: Claimed): Sent => ({ order, answer: { answer: 'unsent' } })
+
+/** The call that carries orders of one kind. */
+function callOf(
+  ctx: WorkContext,
+  brokerId: number,
+  broker: Broker,
+  orders: readonly Claimed[],
+  until: number,
+): Promise<readonly Answer[]> {
+  const each = <Said>(say: (ctx: WorkContext, order: Claimed) => Said): Said[] =>
+    orders.map((order) => say(ctx, order))
+  switch (orders[0]?.pendingAction) {
+    case 'new':
+      return broker.place(ctx, brokerId, each(ticketOf), until)
+    case 'replace':
+      return broker.replace(ctx, brokerId, each(replaceTicketOf), until)
+    case 'cancel':
+      return broker.cancel(ctx, brokerId, each(nameOf), until)
+    case undefined:
+      return Promise.resolve([])
+  }
 }
 
 /** Asks for orders that may or may not have arrived; absent ones are left out: they are to be sent again. */
@@ -178,26 +173,20 @@ async function findDoubtful(
 
 class TookTooLong extends Error {}
 
-/** Sends in calls of the broker's size, as many at once as it allows. A call that fails leaves its orders unknown. */
-async function inCalls(
+/** Makes a call. One that fails leaves its orders unknown. */
+async function sendCall(
   ctx: WorkContext,
-  broker: Broker,
   orders: readonly Claimed[],
-  isLate: () => boolean,
-  send: (chunk: readonly Claimed[]) => Promise<readonly Answer[]>,
+  send: () => Promise<readonly Answer[]>,
 ): Promise<Sent[]> {
-  const { batch, concurrency } = broker.limits
-  const sent = await inLanes([...chunked(orders, batch)], concurrency, async (chunk): Promise<Sent[]> => {
-    try {
-      const answers = isLate() ? [] : await inTime(send(chunk))
-      return chunk.map((order, place) => ({ order, answer: answers[place] ?? { answer: 'unknown' } }))
-    } catch (error) {
-      ctx.log.warn({ error }, 'a broker call failed: the outcome is unknown')
-      const answer = error instanceof TookTooLong ? 'underWay' : 'unknown'
-      return chunk.map((order) => ({ order, answer: { answer } }))
-    }
-  })
-  return sent.flat()
+  try {
+    const answers = await inTime(send())
+    return orders.map((order, place) => ({ order, answer: answers[place] ?? { answer: 'unknown' } }))
+  } catch (error) {
+    ctx.log.warn({ error }, 'a broker call failed: the outcome is unknown')
+    const answer = error instanceof TookTooLong ? 'underWay' : 'unknown'
+    return orders.map((order) => ({ order, answer: { answer } }))
+  }
 }
 
 async function inTime<T>(call: Promise<T>): Promise<T> {
@@ -224,6 +213,7 @@ async function record(
   ctx: WorkContext,
   lease: Lease,
   brokerId: number,
+  broker: Broker,
   sent: readonly Sent[],
 ): Promise<void> {
   const now = ctx.clock.now()
@@ -245,9 +235,8 @@ async function record(
     ]
   })
   const attempts = sent.map(({ order, answer }): Attempted => {
-    const { answer: said } = answer
-    const outcome = said === 'accepted' || said === 'rejected' ? 'done' : said
-    return { accountId: order.accountId, id: order.id, action: order.pendingAction, outcome }
+    const { accountId, id, pendingAction: action, attempts } = order
+    return { accountId, id, action, attempt: attempts + 1, outcome: outcomeOf(answer, broker) }
   })
   await ctx.db.transaction((tx) =>
     Promise.all([
@@ -256,6 +245,13 @@ async function record(
       saveAttempts(tx, attempts, lease.fence, now),
     ]),
   )
+  const putBack = attempts.filter(({ outcome }) => outcome === 'later')
+  if (putBack.length > 0) await ctx.db.transaction((tx) => dropUnsent(tx, putBack, now - driftGrace, now))
+}
+
+function outcomeOf({ answer }: Sent['answer'], broker: Broker): Attempted['outcome'] {
+  if (answer === 'unsent') return broker.isUp() ? 'later' : 'unsent'
+  return answer === 'accepted' || answer === 'rejected' ? 'done' : answer
 }
 
 const idOf = (

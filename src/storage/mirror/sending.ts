@@ -237,12 +237,17 @@ export async function redirectReplacement(
 /** What came of an attempt, for the row. */
 export interface Attempted extends OrderKey {
   readonly action: 'new' | 'cancel' | 'replace'
-  /** underWay: unknown, and the call itself may not be over. */
-  readonly outcome: 'done' | 'unsent' | 'unknown' | 'underWay'
+  /** Which one it was: one that was begun later is written by itself. */
+  readonly attempt: number
+  /** later: unsent although the broker is there. underWay: unknown, and the call itself may not be over. */
+  readonly outcome: 'done' | 'unsent' | 'later' | 'unknown' | 'underWay'
 }
 
 /** How long an order `o` is left alone before its broker is asked again: longer with each attempt. */
 export const askingPause = fragment`least(30, 2 ^ least(o.attempts, 5) / 2) * interval '1 second'`
+
+/** How long an order is left alone that its broker, which others reach, could not be sent. */
+const laterPause = fragment`interval '1 second'`
 
 /**
  * Writes what came of attempts made under the fence. An action that was overtaken by another (a cancel) stays
@@ -258,14 +263,15 @@ export async function saveAttempts(
   await tx.run`
     update account_order o set
       pending_action = case when t.outcome = 'done' and o.pending_action = t.action then null else o.pending_action end,
-      attempts = o.attempts - case when t.outcome = 'unsent' then 1 else 0 end,
+      attempts = o.attempts - case when t.outcome in ('unsent', 'later') then 1 else 0 end,
       unknown_at = case when t.outcome in ('unknown', 'underWay') and t.action <> 'cancel' then coalesce(o.unknown_at, ${instant(now)}::timestamptz) end,
-      claimed_until = case when t.outcome in ('unknown', 'underWay') then greatest(clock_timestamp() + ${askingPause},
+      claimed_until = case when t.outcome = 'later' and o.pending_action = t.action then clock_timestamp() + ${laterPause}
+        when t.outcome in ('unknown', 'underWay') then greatest(clock_timestamp() + ${askingPause},
         case when t.outcome = 'underWay' and t.action <> 'cancel' then o.claimed_until end) end
     from unnest(${attempts.map(({ accountId }) => accountId)}::bigint[], ${attempts.map(({ id }) => id)}::bigint[],
-      ${attempts.map(({ action }) => action)}::text[], ${attempts.map(({ outcome }) => outcome)}::text[])
-      t (account_id, id, action, outcome)
-    where o.account_id = t.account_id and o.id = t.id and o.claim_fence = ${fence}::bigint
+      ${attempts.map(({ action }) => action)}::text[], ${attempts.map(({ attempt }) => attempt)}::int[],
+      ${attempts.map(({ outcome }) => outcome)}::text[]) t (account_id, id, action, attempt, outcome)
+    where o.account_id = t.account_id and o.id = t.id and o.claim_fence = ${fence}::bigint and o.attempts = t.attempt
       and o.claimed_until is not null`
 }
 
@@ -273,13 +279,13 @@ export async function saveAttempts(
 export const autoSyncInfo = 'AutoSync'
 
 /**
- * Copies that no broker of the adapter has seen although they were made, or confirmed by their holders, at or before
- * `before`. One that was changed while it waited, as to a market order after its signal had filled, has waited since it
- * was made. One whose holder has not said yes does not wait for its broker; what comes of it begins to. What AutoSync has
- * made is AutoSync's already: given up, it would be made anew every minute of a weekend. It is a copy like any other once
- * AutoSync is off or the grace after its signal's end is over: at market it would open whenever the link comes back.
+ * Copies that no broker has seen although they were made, or confirmed by their holders, at or before `before`. One that
+ * was changed while it waited, as to a market order after its signal had filled, has waited since it was made. One whose
+ * holder has not said yes does not wait for its broker; what comes of it begins to. What AutoSync has made is AutoSync's
+ * already: given up, it would be made anew every minute of a weekend. It is a copy like any other once AutoSync is off or
+ * the grace after its signal's end is over: at market it would open whenever the link comes back.
  */
-const queued = (adapter: string, before: Instant): Fragment => fragment`
+const unseenSince = (before: Instant): Fragment => fragment`
   o.pending_action is not null and o.status = 'A' and o.attempts = 0 and o.source = 'S' and not ${isUnconfirmed}
   and not (o.info is not distinct from ${autoSyncInfo} and exists (
     select from signal s join account a on a.id = o.account_id
@@ -291,16 +297,31 @@ const queued = (adapter: string, before: Instant): Fragment => fragment`
   and coalesce(o.confirmed_at, least(o.posted_at, (
     select case when x.confirm_by is null then x.posted_at else x.confirmed_at end
     from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
-      and x.source_id = o.source_id and x.status = '5' and x.attempts = 0))) <= ${instant(before)}::timestamptz
-  and o.broker_id in (select id from broker where adapter = ${adapter})`
+      and x.source_id = o.source_id and x.status = '5' and x.attempts = 0))) <= ${instant(before)}::timestamptz`
 
-/** True when such copies exist. */
+const queued = (adapter: string, before: Instant): Fragment =>
+  fragment`${unseenSince(before)} and o.broker_id in (select id from broker where adapter = ${adapter})`
+
+/** True when the adapter has such copies. */
 export const isQueueStale = (adapter: string, before: Instant): Fragment =>
   fragment`exists (select from account_order o where ${queued(adapter, before)})`
 
 /** Gives such copies up; answers how many rows moved. What they were to do is AutoSync's from now on. */
 export const dropQueue = (tx: Transaction, adapter: string, before: Instant, now: Instant): Promise<number> =>
   endUnseen(tx, queued(adapter, before), { at: now, info: 'broker not reachable', syncAt: now })
+
+/** The same of these alone: their broker is there, but not for their accounts. */
+export const dropUnsent = (
+  tx: Transaction,
+  keys: readonly OrderKey[],
+  before: Instant,
+  now: Instant,
+): Promise<number> =>
+  endUnseen(tx, fragment`${theseOrders(keys)} and ${unseenSince(before)}`, {
+    at: now,
+    info: 'broker not reachable',
+    syncAt: now,
+  })
 
 /**
  * Orders that would open and that their broker is not known to have. Kept until a disabled one is enabled they would open
