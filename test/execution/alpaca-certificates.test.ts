@@ -22,6 +22,10 @@ test('an order that met a stranger was not sent, and the link is down', async ()
   expect(await client.place(anyOrder, performance.now() + 60_000)).toEqual(unsent)
   expect(link.isUp()).toBe(false)
   expect(link.why()).toMatch(/certificate/)
-  const desk = { sessions: { of: async () => [{ outcome: 'unsent' }] }, why: link.why, pull: () => undefined }
+  const desk = {
+    sessions: { of: async () => [Promise.resolve({ outcome: 'unsent' })] },
+    why: link.why,
+    pull: () => undefined,
+  }
   await expect(snapshotAll({} as never, desk as never, {} as never, [1])).rejects.toThrow(/certificate/)
 })

@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'vitest'
 import type { Client } from '../../src/execution/brokers/alpaca/client.ts'
 import { createSessions } from '../../src/execution/brokers/alpaca/sessions.ts'
+import type { OrderTicket } from '../../src/execution/brokers/broker.ts'
 import { createWorker } from '../../src/execution/worker.ts'
 import { saveCredentials } from '../../src/storage/people/credentials.ts'
 import { testDatabase } from '../support/database.ts'
@@ -42,10 +43,48 @@ test('a key that is refused is not asked for again by everybody who looks for it
     return { outcome: 'refused', status: 401, code: '', text: '' } as const
   }
   const sessions = createSessions(world.keyRing, () => ({ account }) as unknown as Client)
+  const lookFor = async () => Promise.all(await sessions.of(ctx, [accountId]))
   for (let looks = 0; looks < 5; looks += 1)
-    expect(await sessions.of(ctx, [accountId])).toMatchObject([{ refused: 'Alpaca refuses the key' }])
+    expect(await lookFor()).toMatchObject([{ refused: 'Alpaca refuses the key' }])
   expect(asked).toBe(1)
   await saveCredentials(db.write, world.keyRing, accountId, { userName: 'new', password: 'new' }, 1)
-  await sessions.of(ctx, [accountId])
+  await lookFor()
   expect(asked).toBe(2)
+})
+
+test('an order whose key is slow to prove keeps no other of its call waiting, and is known as not sent', async () => {
+  const one = await makeAlpacaScene(world)
+  const other = await joinAtAlpaca(world, one.strategyId)
+  const lonely = await world.connect()
+  const ticketOf = (accountId: number, account: string, number: number): OrderTicket => ({
+    accountId,
+    account,
+    clientOrderId: `LST-TEST-S${number}-${accountId}`,
+    instrumentId: one.instrumentId,
+    symbol: one.symbol,
+    side: '1',
+    ordType: '2',
+    timeInForce: '0',
+    positionEffect: 'O',
+    quantity: '1',
+    limitPx: '50',
+    stopPx: null,
+  })
+  const tickets = [
+    ticketOf(one.accountId, one.book.number, 1),
+    ticketOf(other.accountId, other.book.number, 2),
+  ]
+  const orders = () => one.theirs().length + other.book.orders.size
+  let proofs = 0
+  // Longer than anybody waits, for the first of the two.
+  alpaca.fault = (_, path) => (path === '/v2/account' && ++proofs === 1 ? 'slow' : undefined)
+  const placing = lonely.place(ctx, world.brokerId, tickets, performance.now() + 60_000)
+  await expect.poll(orders, { timeout: 900 }).toBe(1)
+  const answers = await placing
+  expect(answers.map(({ answer }) => answer).sort()).toEqual(['accepted', 'unsent'])
+  // What is asked already is not asked again: everybody waits for the same answer.
+  expect(proofs).toBe(2)
+  expect(orders()).toBe(1)
+  alpaca.fault = () => undefined
+  await lonely.close()
 })

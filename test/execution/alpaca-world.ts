@@ -37,6 +37,8 @@ export interface AlpacaWorld extends World {
   until(holds: () => Promise<unknown>): Promise<void>
   /** Lets claims of unknown outcome be asked for at once. */
   askAgain(): Promise<unknown>
+  /** Another link, which nobody has used. */
+  connect(): Promise<LiveBroker>
   /** Another worker with links of its own. */
   anotherWorker(): Promise<{ drain(): Promise<number>; close(): Promise<void> }>
   close(): Promise<void>
@@ -88,6 +90,7 @@ export async function makeAlpacaWorld(db: Database): Promise<AlpacaWorld> {
         },
         { timeout: 20_000, interval: 20 },
       ),
+    connect,
     askAgain: () => db.write.run`update account_order set claimed_until = null`,
     anotherWorker: async () => {
       const other = await connect()

@@ -7,13 +7,14 @@ import type { KeyRing } from '../../../storage/database/vault.ts'
 import { loadQuotedInstruments } from '../../../storage/market/quotes.ts'
 import { backoff } from '../../backoff.ts'
 import type { WorkContext } from '../../context.ts'
+import { atMost } from '../../leases.ts'
 import type { Answer, LiveBroker, OrderName, OrderTicket } from '../broker.ts'
 import { findAll, snapshotAll } from './asking.ts'
 import { createClient, type Endpoint, loadSdk, type Note } from './client.ts'
 import type { Desk } from './desk.ts'
 import { Following } from './following.ts'
 import { createNotices } from './notices.ts'
-import { createSessions, isSession, type Session } from './sessions.ts'
+import { createSessions, type Session } from './sessions.ts'
 import { type AlpacaInstrument, trades } from './tickets.ts'
 import { cancelOne, placeOne, replaceOne } from './trading.ts'
 
@@ -79,9 +80,13 @@ export function createLink() {
   }
 }
 
+/** Orders wait this long for a key that is being proven; what was not sent for it is tried again. */
+const sessionMs = 1_000
+
 /**
- * Serves each order in the session of its account; where there is none for good, the order is refused. One that fails
- * is unknown and ends nothing: the call is over when nothing of it is under way.
+ * Serves each order in the session of its account; where there is none for good, the order is refused, and where there
+ * is none now, it is not sent. One that fails is unknown and ends nothing: the call is over when nothing of it is under
+ * way.
  */
 async function withSessions<Order extends OrderName>(
   ctx: WorkContext,
@@ -89,24 +94,32 @@ async function withSessions<Order extends OrderName>(
   orders: readonly Order[],
   serve: (session: Session, order: Order) => Promise<Answer>,
 ): Promise<Answer[]> {
-  const found = await sessions.of(
-    ctx,
-    orders.map(({ accountId }) => accountId),
-  )
+  const ids = orders.map(({ accountId }) => accountId)
+  const found = await sessions.of(ctx, ids)
   return Promise.all(
-    orders.map(async (order, place): Promise<Answer> => {
-      const session = found[place]
-      if (!session) return { answer: 'unknown' }
-      if (isSession(session))
-        return serve(session, order).catch((error: unknown): Answer => {
-          ctx.log.warn({ error, accountId: order.accountId }, 'a request to Alpaca failed on its way')
-          return { answer: 'unknown' }
-        })
-      return 'refused' in session
-        ? { answer: 'rejected', text: session.refused }
-        : { answer: session.outcome }
+    found.map(async (one, place): Promise<Answer> => {
+      const order = orders[place]!
+      const session = await within(sessionMs, one)
+      if (!session || 'outcome' in session) return { answer: 'unsent' }
+      if ('refused' in session) return { answer: 'rejected', text: session.refused }
+      return serve(session, order).catch((error: unknown): Answer => {
+        ctx.log.warn({ error, accountId: order.accountId }, 'a request to Alpaca failed on its way')
+        return { answer: 'unknown' }
+      })
     }),
   )
+}
+
+/** What comes within this time; undefined where it takes longer. */
+async function within<T>(milliseconds: number, coming: Promise<T>): Promise<T | undefined> {
+  let come: T | undefined
+  await atMost(
+    milliseconds,
+    coming.then((value) => {
+      come = value
+    }),
+  )
+  return come
 }
 
 async function withInstruments<Ticket extends OrderTicket>(

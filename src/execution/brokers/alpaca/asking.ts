@@ -33,7 +33,7 @@ export async function findAll(
     orders.map(({ accountId }) => accountId),
   )
   const found = await inLanes(orders, lanes, async ({ clientOrderId }, place) => {
-    const session = sessions[place]
+    const session = await sessions[place]
     if (!session || !isSession(session)) return undefined
     const order = await lookUp(ctx, session, clientOrderId)
     if (!order) return order
@@ -53,15 +53,18 @@ export async function snapshotAll(
   notices: Notices,
   accountIds: readonly number[],
 ): Promise<AccountSnapshot[]> {
-  const sessions = await desk.sessions.of(ctx, accountIds)
-  const said = await inLanes(sessions, lanes, async (session) => {
-    if (isSession(session)) return snapshotOf(ctx, notices, session)
+  let isAsked = false
+  const said = await inLanes(await desk.sessions.of(ctx, accountIds), lanes, async (coming) => {
+    const session = await coming
+    if (!('refused' in session)) isAsked = true
+    if (isSession(session)) {
+      desk.pull([session.accountId])
+      return snapshotOf(ctx, notices, session)
+    }
     if ('revoked' in session) await notices.ofKey(ctx, session.revoked)
     return undefined
   })
-  desk.pull(sessions.flatMap((session) => (isSession(session) ? [session.accountId] : [])))
   const snapshots = said.filter((snapshot) => snapshot !== undefined)
-  const isAsked = sessions.some((session) => !('refused' in session))
   if (isAsked && snapshots.length === 0) throw silent(desk, 'what its accounts hold')
   return snapshots
 }

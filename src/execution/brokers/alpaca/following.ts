@@ -114,11 +114,25 @@ export class Following {
     // A session that is not proven yet is asked for: the link's pause is for each of them.
     if (isHeld && !this.#isUp()) return
     const ids = isHeld ? await listFollowedAccounts(ctx.db.read, this.#adapter) : []
-    const ready = (await this.#sessions.of(ctx, ids)).filter(isSession)
-    const clients = new Map(ready.map(({ accountId, client }) => [accountId, client]))
-    for (const [accountId, followed] of this.#followed)
-      if (clients.get(accountId) !== followed.client || isOver(followed)) this.#leave(accountId)
-    for (const session of ready) if (!this.#followed.has(session.accountId)) this.#open(session)
+    const found = await this.#sessions.of(ctx, ids)
+    const ready = new Set<number>()
+    await Promise.all(
+      found.map(async (coming) => {
+        const session = await coming
+        if (!isSession(session)) return
+        ready.add(session.accountId)
+        this.#follow(session)
+      }),
+    )
+    for (const accountId of [...this.#followed.keys()]) if (!ready.has(accountId)) this.#leave(accountId)
+  }
+
+  /** Has the account's stream opened, anew where its key is another one or nothing more comes of it. */
+  #follow(session: Session): void {
+    const followed = this.#followed.get(session.accountId)
+    if (followed?.client === session.client && !isOver(followed)) return
+    this.#leave(session.accountId)
+    this.#open(session)
   }
 
   async #hold(ctx: WorkContext): Promise<boolean> {
@@ -169,7 +183,7 @@ export class Following {
     const found = await this.#sessions.of(ctx, ids)
     for (const accountId of ids) this.#pulls.delete(accountId)
     await inLanes(due, lanes, async ([accountId, depth], place) => {
-      const session = found[place]
+      const session = await found[place]
       if (!session || 'refused' in session) return
       let isRead = false
       try {

@@ -28,8 +28,8 @@ export type NoSession =
 export const isSession = (session: Session | NoSession): session is Session => 'client' in session
 
 export interface Sessions {
-  /** The sessions of these accounts, in their order. */
-  of(ctx: WorkContext, accountIds: readonly number[]): Promise<(Session | NoSession)[]>
+  /** The session of each of these accounts, as soon as it is known: whoever has a good key waits for no other. */
+  of(ctx: WorkContext, accountIds: readonly number[]): Promise<Promise<Session | NoSession>[]>
 }
 
 interface Kept {
@@ -37,6 +37,8 @@ interface Kept {
   readonly made: string
   readonly client: Client
   isProven: boolean
+  /** While Alpaca is asked whose key it is: everybody waits for the same answer. */
+  proof?: Promise<NoSession | undefined>
   /** Alpaca's word that it cannot be used, and until when that is not asked again, on the steady clock. */
   refused?: { readonly session: NoSession; readonly until: number }
 }
@@ -68,27 +70,40 @@ export function createSessions(keyRing: KeyRing, connect: (keys: KeyPair) => Cli
       ctx.log.error({ error, accountId: account.id }, 'a credential does not open')
       return { refused: 'the credentials of the account do not open' }
     }
-    if (!one.isProven) {
-      if (one.refused && performance.now() < one.refused.until) return one.refused.session
-      const doubt = await prove(ctx, account, await one.client.account())
-      if (doubt && 'refused' in doubt) one.refused = { session: doubt, until: performance.now() + refusalMs }
-      if (doubt) return doubt
-      one.isProven = true
-    }
-    return { accountId: account.id, brokerId: account.brokerId, client: one.client }
+    const doubt = one.isProven ? undefined : await doubtOf(ctx, account, one)
+    return doubt ?? { accountId: account.id, brokerId: account.brokerId, client: one.client }
   }
 
   return {
     of: async (ctx, accountIds) => {
       const entrusted = new Map((await loadEntrusted(ctx.db.read, accountIds)).map((one) => [one.id, one]))
-      return Promise.all(
-        accountIds.map((id) => {
-          const account = entrusted.get(id)
-          return account ? sessionOf(ctx, account) : noCredentials
-        }),
-      )
+      return accountIds.map((id) => {
+        const account = entrusted.get(id)
+        return account ? sessionOf(ctx, account) : Promise.resolve(noCredentials)
+      })
     },
   }
+}
+
+/** Has the key proven; what speaks against it, if anything. */
+function doubtOf(ctx: WorkContext, account: EntrustedAccount, one: Kept): Promise<NoSession | undefined> {
+  if (one.refused && performance.now() < one.refused.until) return Promise.resolve(one.refused.session)
+  const ask = async (): Promise<NoSession | undefined> => {
+    try {
+      const doubt = await prove(ctx, account, await one.client.account())
+      if (doubt && 'refused' in doubt) one.refused = { session: doubt, until: performance.now() + refusalMs }
+      one.isProven = !doubt
+      return doubt
+    } catch (error) {
+      // Nobody may be waiting for it any more.
+      ctx.log.warn({ error, accountId: account.id }, 'a key could not be proven')
+      return { outcome: 'unknown' }
+    } finally {
+      delete one.proof
+    }
+  }
+  one.proof ??= ask()
+  return one.proof
 }
 
 /** Holds Alpaca's word on whose key it is against the account; undefined when they agree. */

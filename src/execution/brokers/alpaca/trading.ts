@@ -19,6 +19,7 @@ import { type AlpacaInstrument, type AlpacaRequest, requestOf } from './tickets.
 import type { AlpacaOrder } from './wire.ts'
 
 const accepted: Answer = { answer: 'accepted' }
+const unsent: Answer = { answer: 'unsent' }
 const unknown: Answer = { answer: 'unknown' }
 const rejected = (text: string): Answer => ({ answer: 'rejected', text })
 const unknownOrder: Answer = { answer: 'rejected', text: 'Alpaca has no such order', unknownOrder: true }
@@ -113,7 +114,7 @@ export async function replaceOne(
   const old = await lookUp(ctx, session, ticket.replacesClientOrderId)
   if (old === null) return unknownOrder
   const before = old && (await executedBefore(ctx, session, ticket))
-  if (!old || !before) return unknown
+  if (!old || !before) return unsent
   if (ended.includes(old.status)) return tooLateToReplace(ctx, session, ticket, old)
   const rest = restOf(ticket, before, old)
   if (rest === undefined) return rejected(overSplit)
