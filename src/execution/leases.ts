@@ -110,6 +110,24 @@ export async function keepLease(ctx: WorkContext, lease: Lease, milliseconds: nu
   return isHeld
 }
 
+/** Keeps a lease renewed for as long as `work` takes. One that is lost all the same stops the next write, not the work. */
+export async function whileKept<Result>(
+  ctx: WorkContext,
+  lease: Lease,
+  milliseconds: number,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const over = new AbortController()
+  const timing = { ...usualTiming, lease: milliseconds }
+  const heart = beat(ctx, lease, new AbortController(), over.signal, timing)
+  try {
+    return await work()
+  } finally {
+    over.abort()
+    await heart
+  }
+}
+
 /** Waits, at most until the signal aborts. */
 export const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   delay(milliseconds, undefined, { signal }).catch(() => undefined)

@@ -27,8 +27,10 @@ import {
 } from '../../storage/brokers/sent-orders.ts'
 import { askingLeaseMs, guardLease, type Lease } from '../../storage/work/leases.ts'
 import { type Broker, BrokerUnreachable, type OrderStanding } from '../brokers/broker.ts'
+import { serveEach } from '../brokers/each-broker.ts'
 import type { DueSource, Step, WorkContext } from '../context.ts'
-import { keepLease, onceUnderLease } from '../leases.ts'
+import { inLanes } from '../lanes.ts'
+import { keepLease, onceUnderLease, whileKept } from '../leases.ts'
 import {
   conclude,
   type Findings,
@@ -43,30 +45,40 @@ const accountsAtOnce = 1_000
 /** Orders that ended longer ago explain no difference. */
 const endedLately = 24 * 60 * minute
 
-/** Asks the brokers whose time has come about all their accounts; answers how many differences were settled. */
-export async function reconcile(
+/**
+ * Asks the brokers whose time has come about all their accounts, side by side: one that takes its time keeps no other
+ * waiting. Answers how many differences were settled.
+ */
+export function reconcile(
   ctx: WorkContext,
   adapter: string,
   broker: Broker,
   isForced: boolean,
 ): Promise<number> {
-  let settled = 0
-  for (const brokerId of await listReconciledBrokers(ctx.db.read, adapter, ctx.clock.now(), isForced)) {
-    await onceUnderLease(ctx, `reconcile:${brokerId}`, askingLeaseMs, async (lease) => {
+  let areAllDue = isForced
+  const list = async (): Promise<number[]> => {
+    const due = await listReconciledBrokers(ctx.db.read, adapter, ctx.clock.now(), areAllDue)
+    areAllDue = false
+    return due
+  }
+  return serveEach(ctx, list, async (brokerId) => {
+    const ask = async (lease: Lease): Promise<number> => {
       let answeredAt: Instant | null = null
       try {
-        settled += await reconcileBroker(ctx, lease, brokerId, broker)
+        const settled = await reconcileBroker(ctx, lease, brokerId, broker)
         ctx.tally.answeredAt.set(adapter, performance.now())
         answeredAt = ctx.clock.now()
+        return settled
       } catch (error) {
         ctx.log.warn({ error, brokerId }, 'a broker could not be asked what its accounts hold')
+        return 0
       } finally {
         const dueAt = ctx.clock.now() + reconciliationPeriod
         await scheduleReconciliation(ctx.db.write, brokerId, dueAt, answeredAt)
       }
-    })
-  }
-  return settled
+    }
+    return (await onceUnderLease(ctx, `reconcile:${brokerId}`, askingLeaseMs, ask)) ?? 0
+  })
 }
 
 /** A page of accounts of whom nothing is said keeps none of the others waiting. Throws where nothing is said of any. */
@@ -105,7 +117,8 @@ async function reconcileAccounts(
   ids: readonly number[],
 ): Promise<number> {
   const mark = await lastReport(ctx.db.write)
-  const findings = await ask(ctx, brokerId, broker, ids)
+  // However long the broker takes: whoever took the lease meanwhile would begin anew, and be as late.
+  const findings = await whileKept(ctx, lease, askingLeaseMs, () => ask(ctx, brokerId, broker, ids))
   return ctx.db.transaction(async (tx) => {
     await guardLease(tx, lease)
     const accounts = await lockQuietAccounts(tx, [...findings.snapshots.keys()], mark)
@@ -164,24 +177,34 @@ async function ask(
 
 type Named = Pick<Findings['standings'][number], 'order' | 'clientOrderId'>
 
-/** How orders stand, undefined where the broker does not say; once it does not answer at all it is left alone. */
+/**
+ * How orders stand, undefined where the broker does not say. A call of which it says nothing ends none of the others;
+ * once it says nothing of as many in a row as go side by side it is left alone.
+ */
 async function findThem(
   ctx: WorkContext,
   brokerId: number,
   broker: Broker,
   orders: readonly Named[],
 ): Promise<(OrderStanding | null | undefined)[]> {
-  const found: (OrderStanding | null | undefined)[] = []
-  try {
-    for (const chunk of chunked(orders, broker.limits.batch)) {
+  const { batch, concurrency } = broker.limits
+  let silences = 0
+  const found = await inLanes([...chunked(orders, batch)], concurrency, async (chunk) => {
+    const unsaid = chunk.map(() => undefined)
+    if (silences >= concurrency) return unsaid
+    try {
       const names = chunk.map(({ order, clientOrderId }) => ({ clientOrderId, ...order }))
-      found.push(...(await broker.find(ctx, brokerId, names)))
+      const standings = await broker.find(ctx, brokerId, names)
+      silences = 0
+      return standings
+    } catch (error) {
+      if (!(error instanceof BrokerUnreachable)) throw error
+      silences += 1
+      ctx.log.warn({ error, brokerId }, 'a broker did not say how orders stand')
+      return unsaid
     }
-  } catch (error) {
-    if (!(error instanceof BrokerUnreachable)) throw error
-    ctx.log.warn({ error, brokerId }, 'a broker did not say how orders stand')
-  }
-  return orders.map((_, place) => found[place])
+  })
+  return found.flat()
 }
 
 const idOf = ({ settings }: WorkContext, order: SentOrder): string =>

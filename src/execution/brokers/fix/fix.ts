@@ -37,6 +37,9 @@ export interface FixOptions {
   readonly patienceMs?: number
 }
 
+/** Side by side on one session: what the broker says nothing of keeps only its own call waiting. */
+const limits = { batch: 20, concurrency: 10 }
+
 /** Builds the broker; its session begins with the first round of the worker that has its steps. */
 export function createFixBroker({ name, settings, engine, patienceMs = 4_000 }: FixOptions): LiveBroker {
   const refusals = new Refusals()
@@ -65,7 +68,7 @@ export function createFixBroker({ name, settings, engine, patienceMs = 4_000 }: 
     },
   }
   return {
-    limits: { batch: 200, concurrency: 1 },
+    limits,
     isUp: () => link.isUp,
     isElsewhere: () => !link.isHeld,
     ...requests(desk, settings, refusals),
