@@ -79,6 +79,7 @@ create table account (
 CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
 CREATE INDEX account_site ON public.account USING btree (site_id);
+CREATE INDEX account_xid ON public.account USING btree (xid);
 CREATE TRIGGER account_accepts AFTER UPDATE OF is_sync_enabled ON public.account FOR EACH ROW WHEN ((new.is_sync_enabled AND (NOT old.is_sync_enabled))) EXECUTE FUNCTION account_accepts();
 CREATE TRIGGER account_begins AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_begins();
 CREATE TRIGGER account_connects AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_connects();
@@ -215,6 +216,7 @@ CREATE INDEX account_order_rejected ON public.account_order USING btree (setup_i
 CREATE INDEX account_order_replaces ON public.account_order USING btree (account_id, replaces_order_id) WHERE (replaces_order_id IS NOT NULL);
 CREATE INDEX account_order_unconfirmed ON public.account_order USING btree (confirm_by) WHERE ((confirm_by IS NOT NULL) AND (confirmed_at IS NULL) AND (pending_action IS NOT NULL));
 CREATE INDEX account_order_unknown ON public.account_order USING btree (account_id, instrument_id) WHERE (unknown_at IS NOT NULL);
+CREATE INDEX account_order_xid ON public.account_order USING btree (xid);
 
 create table account_position (
   setup_id bigint,
@@ -427,6 +429,7 @@ create table charge (
   constraint charge_purpose_check CHECK ((purpose = ANY (ARRAY['term'::text, 'upgrade'::text, 'performance'::text]))),
   constraint charge_status_check CHECK ((status = ANY (ARRAY['due'::text, 'paid'::text, 'failed'::text, 'waived'::text])))
 );
+ALTER TABLE charge ALTER COLUMN subscription_id SET (n_distinct=-0.1);
 CREATE INDEX charge_due ON public.charge USING btree (next_try_at) WHERE (status = 'due'::text);
 CREATE UNIQUE INDEX charge_payment ON public.charge USING btree (provider, payment_ref) WHERE (payment_ref IS NOT NULL);
 CREATE CONSTRAINT TRIGGER charge_is_settled AFTER UPDATE OF status ON public.charge DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
@@ -648,6 +651,7 @@ create table instrument (
 );
 CREATE INDEX instrument_due ON public.instrument USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX instrument_underlying ON public.instrument USING btree (underlying) WHERE ((security_type)::text = 'OPT'::text);
+CREATE INDEX instrument_xid ON public.instrument USING btree (xid);
 CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF symbol, security_type, description, underlying, root, maturity_month_year, put_or_call, strike, security_exchange, currency, point_value, tick, calendar, initial_margin, maintenance_margin, settlement, is_index_option, expiry, last_trading_day, is_tradable ON public.instrument FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'symbol,security_type,description,underlying,root,maturity_month_year,put_or_call,strike,security_exchange,currency,point_value,tick,calendar,initial_margin,maintenance_margin,settlement,is_index_option,expiry,last_trading_day,is_tradable', '');
 CREATE TRIGGER stays_while_signals_name_it BEFORE DELETE ON public.instrument FOR EACH ROW WHEN ((current_setting('lockstep.emptying'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION stays_while_signals_name_it('instrument_id');
 
@@ -729,6 +733,7 @@ create table ledger_transfer (
   constraint ledger_transfer_check CHECK ((to_account_id <> from_account_id)),
   constraint ledger_transfer_reason_check CHECK ((reason = ANY (ARRAY['payment'::text, 'ownerShare'::text, 'siteMarkup'::text, 'platformShare'::text])))
 );
+CREATE INDEX ledger_transfer_xid ON public.ledger_transfer USING btree (xid);
 CREATE CONSTRAINT TRIGGER charge_is_settled AFTER INSERT OR DELETE ON public.ledger_transfer DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
 CREATE TRIGGER ledger_transfer_is_final BEFORE UPDATE ON public.ledger_transfer FOR EACH ROW EXECUTE FUNCTION ledger_transfer_is_final();
 
@@ -893,6 +898,7 @@ create table person (
 CREATE UNIQUE INDEX person_email ON public.person USING btree (lower(email)) WHERE is_alive;
 CREATE INDEX person_phone ON public.person USING btree (phone) WHERE (phone IS NOT NULL);
 CREATE INDEX person_site ON public.person USING btree (site_id, id);
+CREATE INDEX person_xid ON public.person USING btree (xid);
 CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, role, permissions, language, is_alive, is_phone_verified, email_validated_at, alias, first_name, last_name, email, phone, country_code, division_code, city, street, street2, zip_code, company, password_hash, icon ON public.person FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,role,permissions,language,is_alive,is_phone_verified,email_validated_at', 'alias,first_name,last_name,email,phone,country_code,division_code,city,street,street2,zip_code,company,password_hash,icon');
 
 create table plan (
@@ -1088,6 +1094,7 @@ CREATE INDEX setup_account ON public.setup USING btree (account_id, id);
 CREATE INDEX setup_closing ON public.setup USING btree (id) WHERE ((stopped_at IS NOT NULL) AND (NOT positions_left_open) AND (closed_at IS NULL));
 CREATE UNIQUE INDEX setup_live ON public.setup USING btree (account_id, strategy_id) WHERE (stopped_at IS NULL);
 CREATE INDEX setup_strategy ON public.setup USING btree (strategy_id, id);
+CREATE INDEX setup_xid ON public.setup USING btree (xid);
 CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF account_id, strategy_id, scaling_percentage, stocks_enabled, stocks_long, stocks_short, max_stocks_dollars, options_enabled, options_long, options_short, min_options, max_options, futures_enabled, futures_long, futures_short, min_futures, max_futures, forex_enabled, forex_long, forex_short, forex_lot_size, min_forex, max_forex, closing_orders_only, chase_filled, joins_positions, is_confirmation_needed, virtual_limit_orders_enabled, trade_stocks_as_cfd, will_sync_stocks_usa, will_sync_stocks_europe, will_sync_options_usa, will_sync_options_europe, will_sync_futures_usa, will_sync_futures_europe, will_sync_futures_asia, will_sync_forex, auto_stop_loss_dollars, stopped_at, positions_left_open ON public.setup FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'account_id,strategy_id,scaling_percentage,stocks_enabled,stocks_long,stocks_short,max_stocks_dollars,options_enabled,options_long,options_short,min_options,max_options,futures_enabled,futures_long,futures_short,min_futures,max_futures,forex_enabled,forex_long,forex_short,forex_lot_size,min_forex,max_forex,closing_orders_only,chase_filled,joins_positions,is_confirmation_needed,virtual_limit_orders_enabled,trade_stocks_as_cfd,will_sync_stocks_usa,will_sync_stocks_europe,will_sync_options_usa,will_sync_options_europe,will_sync_futures_usa,will_sync_futures_europe,will_sync_futures_asia,will_sync_forex,auto_stop_loss_dollars,stopped_at,positions_left_open', '');
 CREATE TRIGGER setup_changes_sync AFTER UPDATE OF changed_at ON public.setup FOR EACH ROW WHEN ((new.stopped_at IS NULL)) EXECUTE FUNCTION setup_syncs();
 CREATE TRIGGER setup_starts_sync AFTER INSERT ON public.setup FOR EACH ROW EXECUTE FUNCTION setup_syncs();
@@ -1336,9 +1343,11 @@ create table strategy (
   constraint strategy_performance_fee_percent_check CHECK (((performance_fee_percent >= 0) AND (performance_fee_percent <= 100))),
   constraint strategy_starting_cash_check CHECK (((starting_cash)::numeric >= (0)::numeric))
 );
+ALTER TABLE strategy ALTER COLUMN owner_person_id SET (n_distinct=-0.5);
 CREATE INDEX strategy_owner ON public.strategy USING btree (owner_person_id);
 CREATE INDEX strategy_site ON public.strategy USING btree (site_id);
 CREATE UNIQUE INDEX strategy_transmit_account ON public.strategy USING btree (transmit_account_id) WHERE (transmit_account_id IS NOT NULL);
+CREATE INDEX strategy_xid ON public.strategy USING btree (xid);
 CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, owner_person_id, starting_cash, is_alive, is_private, monthly_cost, is_resellable, no_subs_allowed, stocks_enabled, options_enabled, futures_enabled, forex_enabled, owner_share_percent, performance_fee_percent, transmit_account_id, name, short_description, long_description ON public.strategy FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,owner_person_id,starting_cash,is_alive,is_private,monthly_cost,is_resellable,no_subs_allowed,stocks_enabled,options_enabled,futures_enabled,forex_enabled,owner_share_percent,performance_fee_percent,transmit_account_id', 'name,short_description,long_description');
 CREATE TRIGGER stays_while_signals_name_it BEFORE DELETE ON public.strategy FOR EACH ROW WHEN ((current_setting('lockstep.emptying'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION stays_while_signals_name_it('strategy_id');
 CREATE TRIGGER strategy_begins AFTER INSERT ON public.strategy FOR EACH ROW EXECUTE FUNCTION strategy_begins();
@@ -1466,6 +1475,7 @@ CREATE INDEX subscription_of_person ON public.subscription USING btree (person_i
 CREATE INDEX subscription_person ON public.subscription USING btree (person_id, id);
 CREATE INDEX subscription_strategy ON public.subscription USING btree (strategy_id, id);
 CREATE INDEX subscription_term ON public.subscription USING btree (term_ends_at) WHERE (ended_at IS NULL);
+CREATE INDEX subscription_xid ON public.subscription USING btree (xid);
 CREATE TRIGGER audited AFTER INSERT OR DELETE ON public.subscription FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,person_id,strategy_id,plan_id,kind,status,base_price,markup,currency,performance_fee_percent,is_cancel_pending,ended_at,end_reason,next_plan_id', '');
 CREATE TRIGGER audited_change AFTER UPDATE ON public.subscription FOR EACH ROW WHEN (((((((((((((((old.site_id IS DISTINCT FROM new.site_id) OR (old.person_id IS DISTINCT FROM new.person_id)) OR (old.strategy_id IS DISTINCT FROM new.strategy_id)) OR (old.plan_id IS DISTINCT FROM new.plan_id)) OR (old.kind IS DISTINCT FROM new.kind)) OR (old.status IS DISTINCT FROM new.status)) OR ((old.base_price)::bigint IS DISTINCT FROM (new.base_price)::bigint)) OR ((old.markup)::bigint IS DISTINCT FROM (new.markup)::bigint)) OR ((old.currency)::text IS DISTINCT FROM (new.currency)::text)) OR (old.performance_fee_percent IS DISTINCT FROM new.performance_fee_percent)) OR (old.is_cancel_pending IS DISTINCT FROM new.is_cancel_pending)) OR (old.ended_at IS DISTINCT FROM new.ended_at)) OR (old.end_reason IS DISTINCT FROM new.end_reason)) OR (old.next_plan_id IS DISTINCT FROM new.next_plan_id))) EXECUTE FUNCTION audit_change('id', 'site_id,person_id,strategy_id,plan_id,kind,status,base_price,markup,currency,performance_fee_percent,is_cancel_pending,ended_at,end_reason,next_plan_id', '');
 CREATE TRIGGER subscription_revives AFTER UPDATE OF status ON public.subscription FOR EACH ROW WHEN (((new.status = 'active'::text) AND (old.status <> 'active'::text) AND (new.strategy_id IS NOT NULL))) EXECUTE FUNCTION subscription_revives();
@@ -1598,6 +1608,7 @@ create table watch_list (
   constraint watch_list_person_id_name_key UNIQUE (person_id, name),
   constraint watch_list_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
 );
+CREATE INDEX watch_list_xid ON public.watch_list USING btree (xid);
 CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF person_id, name ON public.watch_list FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'person_id', 'name');
 
 create table watch_list_member (
@@ -1611,6 +1622,7 @@ create table watch_list_member (
   constraint watch_list_member_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
   constraint watch_list_member_watch_list_id_fkey FOREIGN KEY (watch_list_id) REFERENCES watch_list(id) ON DELETE CASCADE
 );
+CREATE INDEX watch_list_member_xid ON public.watch_list_member USING btree (xid);
 CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF watch_list_id, strategy_id ON public.watch_list_member FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'watch_list_id,strategy_id', '');
 
 create table webhook_attempt (

@@ -6,7 +6,7 @@ import { listAccounts } from '../../src/storage/accounts/accounts.ts'
 import { listPendingAccounts } from '../../src/storage/accounts/approved-accounts.ts'
 import { listSimulations } from '../../src/storage/accounts/simulations.ts'
 import { pageRevenue } from '../../src/storage/billing/subscription-listings.ts'
-import { type Fragment, fragment, makeSql, type Sql } from '../../src/storage/database/sql.ts'
+import { type Fragment, fragment, type Sql } from '../../src/storage/database/sql.ts'
 import { listFillExceptions } from '../../src/storage/market/fill-exceptions.ts'
 import { pageSetups } from '../../src/storage/mirror/setup-listings.ts'
 import { pageAccountOrders } from '../../src/storage/mirror/signal-listings.ts'
@@ -14,6 +14,7 @@ import { exportExecutions } from '../../src/storage/operating/site-export.ts'
 import { listInternalOrders } from '../../src/storage/orders/internal-orders.ts'
 import { pagePeople } from '../../src/storage/people/people.ts'
 import { testDatabase } from '../support/database.ts'
+import { looked, type Node, plansOf } from '../support/plans.ts'
 
 const { db } = await testDatabase()
 
@@ -96,43 +97,9 @@ await db.write.run`analyze`
 // What is known of the pages of a table is what an index alone can answer.
 await db.write.run`vacuum sign_in`
 
-interface Node {
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  'Relation Name'?: string
-  Plans?: Node[]
-}
-
-/** Rows that the leaves of the plan looked at. */
-const looked = ({ Plans = [], ...node }: Node): number =>
-  Plans.length > 0
-    ? Plans.reduce((sum, plan) => sum + looked(plan), 0)
-    : node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0))
-
-/** Of the listing's statements, as a connection keeps them; unanswered they find nothing. */
-const plansOf = (listing: (sql: Sql) => Promise<unknown>, isAnswered: boolean): Promise<Node[]> =>
-  db.transaction(async (tx) => {
-    await tx.run`set local plan_cache_mode = force_generic_plan`
-    const plans: Node[] = []
-    const explaining = makeSql(async ({ text, values }) => {
-      const given = values.map((value) => (value === null ? 'null' : `'${String(value)}'`)).join(', ')
-      const execute = `execute listing (${given})`
-      await tx.script(`prepare listing as ${text}`)
-      const how = { strings: [`explain (analyze, format json) ${execute}`], values: [] }
-      const [row] = await tx.rows<{ 'QUERY PLAN': [{ Plan: Node }] }>`${how}`
-      plans.push((row as NonNullable<typeof row>)['QUERY PLAN'][0].Plan)
-      const rows = isAnswered ? await tx.rows<object>`${{ strings: [execute], values: [] }}` : []
-      await tx.run`deallocate listing`
-      return { rows, rowCount: 0, command: '' }
-    })
-    await listing(explaining)
-    return plans
-  })
-
 /** Of its last statement. */
 const planOf = async (listing: (sql: Sql) => Promise<unknown>): Promise<Node> =>
-  (await plansOf(listing, false)).at(-1) as Node
+  (await plansOf(db, listing, false)).at(-1) as Node
 
 const rowsLookedAt = async (listing: (sql: Sql) => Promise<unknown>): Promise<number> =>
   looked(await planOf(listing))
@@ -210,9 +177,13 @@ const asksForFills = ({ Plans = [], ...node }: Node): number =>
 
 test('fills beside their strategy’s: of a busy month not all are compared at once', async () => {
   let found: unknown
-  const plans = await plansOf(async (sql) => {
-    found = await listFillExceptions(sql, { ...watch, comparedAtOnce: 1_000 })
-  }, true)
+  const plans = await plansOf(
+    db,
+    async (sql) => {
+      found = await listFillExceptions(sql, { ...watch, comparedAtOnce: 1_000 })
+    },
+    true,
+  )
   expect(found).toHaveLength(strays.length)
   const compared = plans.map(asksForFills)
   expect(Math.max(...compared)).toBeLessThanOrEqual(1_000 + executions)

@@ -44,6 +44,7 @@ async function read(
     from: fragment`entry`,
     where: fragment`entry.kind = ${'a'} or entry.kind = ${'b'}`,
     xid: fragment`entry.xid`,
+    table: fragment`entry`,
     key: keys[key],
   }
   const found = await page<Row>(sql, { ...base, order, ...more, cursor }, query)
@@ -295,6 +296,7 @@ describe('a cursor', () => {
     from: fragment`entry`,
     where: fragment`true`,
     xid: fragment`entry.xid`,
+    table: fragment`entry`,
     key: [id],
   }
   const request = { ...base, order: 'asc' } as const

@@ -87,7 +87,7 @@ export const pageAccounts = (sql: Sql, search: AccountSearch, scope: Scope, requ
         [fragment`p.last_ip`, search.ipAddress],
         [fragment`case when p.is_phone_verified then p.phone end`, search.phone],
       )}`,
-    ...keyedById(fragment`a`),
+    ...keyedById(fragment`account`, fragment`a`),
   })
 
 export interface AutotradedRow {

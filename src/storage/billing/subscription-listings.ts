@@ -182,5 +182,5 @@ export const pageRevenue = (sql: Sql, filter: RevenueFilter, scope: Scope, reque
       and ${asked`subscription.site_id = ${filter.siteId}::bigint`}
       and ${asked`payment.booked_at >= ${filter.from}::timestamptz`}
       and ${asked`payment.booked_at <= ${filter.to}::timestamptz`}`,
-    ...keyedById(fragment`payment`),
+    ...keyedById(fragment`ledger_transfer`, fragment`payment`),
   })

@@ -37,6 +37,10 @@ export interface Listing {
   readonly key: readonly KeyColumn[]
   /** The xid8 column that holds the row's inserting transaction. */
   readonly xid: Fragment
+  /** The table of both by itself, named as in `from`. It has an index on `xid`. */
+  readonly table: Fragment
+  /** Of the rows of that index, where it does not hold all. */
+  readonly indexed?: Fragment
 }
 
 /** In the order in which it is read. */
@@ -47,10 +51,11 @@ interface KeyColumn {
   readonly type: 'bigint' | 'timestamptz' | 'date' | 'text' | 'numeric'
 }
 
-/** Key and `xid` of a table whose rows are listed by their ids; `table` is its name in the query. */
-export const keyedById = (table: Fragment): Pick<Listing, 'key' | 'xid'> => ({
-  key: [{ column: fragment`${table}.id`, type: 'bigint' }],
-  xid: fragment`${table}.xid`,
+/** Key and `xid` of a table whose rows are listed by their ids; `name` is what the query calls it. */
+export const keyedById = (table: Fragment, name = table): Pick<Listing, 'key' | 'xid' | 'table'> => ({
+  key: [{ column: fragment`${name}.id`, type: 'bigint' }],
+  xid: fragment`${name}.xid`,
+  table: fragment`${table} ${name}`,
 })
 
 export interface Page<Row> {
@@ -95,8 +100,7 @@ export async function page<Row>(
     upTo.length === 0
       ? null
       : writeCursor({ direction, segments: upTo, ...(from && { top: from }) }, request, now)
-  const where = top ? belowTop(listing, top) : listing.where
-  const scan: Scan = { query: { ...listing, where, order }, segments, limit, issue }
+  const scan: Scan = { query: { ...belowTop(listing, top), order }, segments, limit, issue }
   return position?.direction === 'prev' ? pageBefore(sql, scan) : pageAfter(sql, scan)
 }
 
@@ -134,8 +138,16 @@ async function pageAfter<Row>(sql: Sql, { query, segments, limit, issue }: Scan)
   return { rows, next, prev: issue('prev', segments) }
 }
 
-const belowTop = (listing: Listing, top: readonly string[]): Fragment =>
-  fragment`(${listing.where}) and ${keyOf(listing)} <= ${keyValue(listing, top)}`
+function belowTop(listing: Listing, top: readonly string[] | undefined): Listing {
+  if (!top) return listing
+  const { where, indexed = fragment`true` } = listing
+  const isBelow = fragment`${keyOf(listing)} <= ${keyValue(listing, top)}`
+  return {
+    ...listing,
+    where: fragment`(${where}) and ${isBelow}`,
+    indexed: fragment`${indexed} and ${isBelow}`,
+  }
+}
 
 /** Everything up to the page's last row is now seen as of this page. */
 function extend(segments: readonly Segment[], { key, stretch, snapshot }: Mark): Segment[] {
@@ -158,23 +170,41 @@ function unseenRows(query: PageQuery, segments: readonly Segment[], count: numbe
   const sortKeys = query.key.map((_, index) => identifier(`pageSort${index}`))
   const sorts = query.key.map(({ column }, index) => fragment`${column} as ${identifier(`pageSort${index}`)}`)
   const columns = (place: Fragment) => fragment`${marked(query, place)}, ${join(sorts, ', ')}`
-  const oldest = Math.min(...segments.map(([, snapshot]) => Number(snapshot.split(':')[0])))
   return fragment`
     select * from (
       (select ${columns(fragment`${segments.length}::text`)} from ${query.from}
        where (${query.where}) and ${keyOf(query)} ${beyond(order)} ${keyValue(query, end)}
        ${ordered(query, order)} limit ${count})
       union all
-      (select ${columns(stretchIndex)} from ${query.from} ${stretch(query, segments)}
-       where (${query.where}) and ${keyOf(query)} ${within(order)} ${keyValue(query, end)}
-         and ${since(query, oldest)} and not ${seen(query, segments)}
-       offset 0)
+      (select found.* from (${lateKeys(query, segments, end)}) late cross join lateral (
+        select ${columns(fragment`late.index::text`)} from ${query.from}
+        where (${query.where}) and ${keyOf(query)} = (${lateNames(query)}) offset 0) found)
     ) found
     order by ${join(
       sortKeys.map((name) => fragment`${name} ${direction(order)}`),
       ', ',
     )} limit ${count}`
 }
+
+/**
+ * Keys and stretches of what came late, of the table alone: what a page lists of it may be few rows or nearly all, which
+ * no plan knows, and each that came late is then looked up by its key.
+ */
+function lateKeys(query: PageQuery, segments: readonly Segment[], end: readonly string[]): Fragment {
+  const oldest = Math.min(...segments.map(([, snapshot]) => Number(snapshot.split(':')[0])))
+  const keys = query.key.map(({ column }, index) => fragment`${column} as ${identifier(`key${index}`)}`)
+  return fragment`
+    select ${join(keys, ', ')}, page_stretch.index from ${query.table} ${stretch(query, segments)}
+    where ${query.indexed ?? fragment`true`} and ${since(query, oldest)}
+      and ${keyOf(query)} ${within(query.order)} ${keyValue(query, end)} and not ${seen(query, segments)}
+    offset 0`
+}
+
+const lateNames = ({ key }: Listing): Fragment =>
+  join(
+    key.map((_, index) => fragment`late.${identifier(`key${index}`)}`),
+    ', ',
+  )
 
 /**
  * Inserted by a transaction that the oldest snapshot could not see all of. The upper bound says nothing new: with

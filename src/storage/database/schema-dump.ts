@@ -64,6 +64,10 @@ async function dumpTable(sql: Sql, { oid, name }: Relation): Promise<string> {
     select concat('  constraint ', quote_ident(conname), ' ', pg_get_constraintdef(oid)) as line
     from pg_constraint where conrelid = ${oid}::oid and contype <> 'n'
     order by strpos('pufcx', contype::text), conname collate "C"`
+  const options = await sql.rows<Line>`
+    select format('ALTER TABLE %I ALTER COLUMN %I SET (%s);', ${name}::text, attname, array_to_string(attoptions, ', '))
+      as line
+    from pg_attribute where attrelid = ${oid}::oid and attoptions is not null and not attisdropped order by attnum`
   const indexes = await sql.rows<Line>`
     select pg_get_indexdef(i.indexrelid) || ';' as line
     from pg_index i join pg_class c on c.oid = i.indexrelid
@@ -74,7 +78,8 @@ async function dumpTable(sql: Sql, { oid, name }: Relation): Promise<string> {
     select pg_get_triggerdef(oid) || ';' as line from pg_trigger
     where tgrelid = ${oid}::oid and not tgisinternal order by tgname collate "C"`
   const body = text([...columns, ...constraints], ',\n')
-  return [`create table ${name} (\n${body}\n);`, text(indexes), text(triggers)].filter(Boolean).join('\n')
+  const rest = [options, indexes, triggers].map((lines) => text(lines))
+  return [`create table ${name} (\n${body}\n);`, ...rest].filter(Boolean).join('\n')
 }
 
 async function views(sql: Sql): Promise<string> {

@@ -50,7 +50,7 @@ export const pageInstruments = (sql: Sql, today: string, request: PageRequest) =
         i.initial_margin as "initialMargin", i.maintenance_margin as "maintenanceMargin"`,
     from: fragment`instrument i`,
     where: fragment`i.is_tradable and (i.last_trading_day is null or i.last_trading_day >= ${today}::date)`,
-    ...keyedById(fragment`i`),
+    ...keyedById(fragment`instrument`, fragment`i`),
   })
 
 /** Which of these symbols are stocks, or indexes entered like stocks, that options in a currency may be written on. */

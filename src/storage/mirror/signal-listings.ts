@@ -148,7 +148,8 @@ export const pageSignals = (sql: Sql, filter: HistoricalSignalFilter, request: P
       and ${asked`o.id = ${filter.signalId}::bigint`}
       and ${asked`o.status = ${filter.status}::text`}
       and ${postedBetween(filter)}`,
-    ...keyedById(fragment`o`),
+    ...keyedById(fragment`signal`, fragment`o`),
+    indexed: fragment`o.status in ${ended}`,
   })
 
 /** Executed by the order itself: its totals are the whole copy's, orders that had ended before it included. */
@@ -205,5 +206,5 @@ export const pageAccountOrders = (sql: Sql, filter: AccountOrderFilter, request:
       and ${asked`o.strategy_id = ${filter.strategyId}::bigint`}
       and ${asked`${ownStatus} = ${filter.status}::text`}
       and ${postedBetween(filter)}`,
-    ...keyedById(fragment`o`),
+    ...keyedById(fragment`account_order`, fragment`o`),
   })

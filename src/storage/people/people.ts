@@ -124,7 +124,7 @@ export const pagePeople = (sql: Sql, filter: PersonFilter, scope: Scope, request
     select: columns,
     from: tables,
     where: fragment`${matching(filter)} and ${within(scope, { sites: bySite })}`,
-    ...keyedById(fragment`p`),
+    ...keyedById(fragment`person`, fragment`p`),
   })
 
 /** Whether a living person has this number. */

@@ -33,7 +33,7 @@ export const pageWatchListMembers = (sql: Sql, watchListId: number | bigint, req
       m.id, m.strategy_id as "strategyId", l.person_id as "personId", m.added_at as "addedAt"`,
     from: fragment`watch_list_member m join watch_list l on l.id = m.watch_list_id`,
     where: fragment`m.watch_list_id = ${watchListId}::bigint`,
-    ...keyedById(fragment`m`),
+    ...keyedById(fragment`watch_list_member`, fragment`m`),
   })
 
 type Id = number | bigint
