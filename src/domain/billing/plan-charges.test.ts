@@ -2,14 +2,16 @@
 import { expect, test, vi } from 'vitest'
 import type { SecurityType, Side } from '../codes.ts'
 import { Decimal, dec, one } from '../decimal.ts'
+import type { PlanRates } from '../positions/commission.ts'
 import { commissionPlans } from '../positions/tables/commission-plans.ts'
 import {
   type ChargedFill,
   extraCharges,
   inTheirSize,
   type PlanAdjustment,
-  planCommissions,
-  planTrades,
+  planBooks,
+  planPricer,
+  planSteps,
 } from './plan-charges.ts'
 
 const rates = commissionPlans[3]
@@ -37,6 +39,11 @@ const split = (at: number, units: number, old: number, multiplies = true): PlanA
   at,
   split: { ratio: { new: dec(units), old: dec(old) }, multiplies },
 })
+
+const charges = (fills: readonly ChargedFill[], by: PlanRates | null) => fills.map(planPricer(by))
+
+const trades = (fills: readonly ChargedFill[], adjustments: readonly PlanAdjustment[]) =>
+  planSteps(fills, adjustments, charges(fills, rates)).flatMap(planBooks())
 
 const dividend: PlanAdjustment = { instrumentId: 1, at: 2, split: null }
 
@@ -68,13 +75,13 @@ test.each<[string, ChargedFill[], PlanAdjustment[], number[]]>([
   ],
 ])('%s', (_, fills, adjustments, expected) => {
   const sized = inTheirSize(fills, adjustments)
-  const trades = planTrades(sized, adjustments, planCommissions(sized, rates)).get(1) ?? []
+  const finished = trades(sized, adjustments)
   expect(
-    trades.map(
+    finished.map(
       ({ profitLoss, commission }) => Math.round(profitLoss.plus(commission).toNumber() * 100) / 100,
     ),
   ).toEqual(expected)
-  expect(trades.every(({ commission }) => commission.greaterThan(0))).toBe(true)
+  expect(finished.every(({ commission }) => commission.greaterThan(0))).toBe(true)
 })
 
 /** A dollar for each order, and a cent for each share beyond a hundred. */
@@ -88,20 +95,18 @@ const booked = [
 ]
 
 test('the fills of an order share its charge, and what the books made costs what it was booked at', () => {
-  expect(planCommissions(booked, dollars).map(Number)).toEqual([1, 1, 0.2, 2])
-  expect(planCommissions(booked, null).map(Number)).toEqual([0.5, 0, 0.25, 2])
+  expect(charges(booked, dollars).map(Number)).toEqual([1, 1, 0.2, 2])
+  expect(charges(booked, null).map(Number)).toEqual([0.5, 0, 0.25, 2])
 })
 
 test('a part of the price is charged in the money of the account', () => {
   const percent = { perUnit: null, minPerOrder: null, pctOfNotional: dec('0.01'), maxPctOfNotional: null }
   const rates = { CS: percent, FUT: percent, OPT: percent, FOR: percent }
-  expect(planCommissions([{ ...fill('1 1 1 10 20', 'OPT', 100), fx: dec(2) }], rates).map(Number)).toEqual([
-    400,
-  ])
+  expect(charges([{ ...fill('1 1 1 10 20', 'OPT', 100), fx: dec(2) }], rates).map(Number)).toEqual([400])
 })
 
 test('what a plan charges more is counted up to each moment', () => {
-  expect(extraCharges(booked, planCommissions(booked, dollars), [0, 1, 2, 3, 9]).map(Number)).toEqual([
+  expect(extraCharges(booked, charges(booked, dollars), [0, 1, 2, 3, 9]).map(Number)).toEqual([
     0, 1, 1, 1.45, 1.45,
   ])
 })
@@ -123,7 +128,7 @@ test('what a trade costs does not grow with what else is traded', () => {
       ...fill(`${n} ${n} ${n < 200 ? 1 : 2} 10 100`),
       instrumentId: n % instruments,
     }))
-    planTrades(fills, [], planCommissions(fills, rates))
+    trades(fills, [])
     return sums.mock.calls.length
   }
   expect(steps(100)).toBeLessThan(2 * steps(1))

@@ -35,17 +35,17 @@ export interface ChargedFill {
   readonly isInternal: boolean
 }
 
-/** What each fill costs under the plan, in order. Null rates are the booked plan. */
-export function planCommissions(fills: readonly ChargedFill[], rates: PlanRates | null): Decimal[] {
+/** Says of one fill after the other, in order, what it costs under the plan. Null rates are the booked plan. */
+export function planPricer(rates: PlanRates | null): (fill: ChargedFill) => Decimal {
   const traded = new Map<number, OrderTurnover>()
-  return fills.map((fill) => {
+  return (fill) => {
     if (!rates || fill.isInternal) return fill.commission
     const before = traded.get(fill.signalId) ?? noTurnover
     const pointValue = fill.pointValue.times(fill.fx)
     const after = addTurnover(before, { quantity: fill.quantity, price: fill.price, pointValue })
     traded.set(fill.signalId, after)
     return fillCommission(rates[fill.securityType], before, after)
-  })
+  }
 }
 
 /**
@@ -69,6 +69,10 @@ export function extraCharges(
   })
 }
 
+export interface FinishedPlanTrade extends FinishedTrade {
+  readonly instrumentId: number
+}
+
 /** A dividend belongs to no trade; a split restates the open one. */
 export type PlanAdjustment = Pick<BookedAdjustment, 'instrumentId' | 'at' | 'split'>
 
@@ -89,35 +93,34 @@ export function inTheirSize<Fill extends Pick<ChargedFill, 'instrumentId' | 'at'
   })
 }
 
-/**
- * The finished trades of each instrument where the fills cost what `charges` say, in the order in which they closed. Each
- * instrument has a book of its own: every fill values its whole book, and what the others are worth says nothing about a
- * trade's result.
- */
-export function planTrades(
+/** What happened to the books of a strategy, in order, where the fills cost what `charges` say. */
+export function planSteps(
   fills: readonly ChargedFill[],
   adjustments: readonly PlanAdjustment[],
   charges: readonly Decimal[],
-): Map<number, FinishedTrade[]> {
+): (ChargedFill | PlanAdjustment)[] {
   const charged = fills.map((fill, place) => ({ ...fill, commission: charges[place] ?? zero }))
-  const finished = new Map<number, FinishedTrade[]>()
+  return inOrder<ChargedFill, PlanAdjustment>(charged, adjustments)
+}
+
+/**
+ * Books one step after the other and says which trades it finished: one or none. Each instrument has a book of its own:
+ * every fill values its whole book, and what the others are worth says nothing about a trade's result.
+ */
+export function planBooks(): (step: ChargedFill | PlanAdjustment) => FinishedPlanTrade[] {
   const books = new Map<number | null, AccountBook>()
-  for (const step of inOrder<ChargedFill, PlanAdjustment>(charged, adjustments)) {
+  return (step) => {
     const book = books.get(step.instrumentId) ?? openBook(zero)
     if (!('side' in step)) {
       books.set(step.instrumentId, afterSplit(book, step))
-      continue
+      return []
     }
     const { instrumentId, securityType, pointValue } = step
     const instrument: TradedInstrument = { symbol: String(instrumentId), securityType, pointValue }
     const booked = bookFill(book, instrument, step)
     books.set(instrumentId, booked.book)
-    if (!booked.finished) continue
-    const trades = finished.get(instrumentId) ?? []
-    finished.set(instrumentId, trades)
-    trades.push(booked.finished)
+    return booked.finished ? [{ instrumentId, ...booked.finished }] : []
   }
-  return finished
 }
 
 function afterSplit(book: AccountBook, { instrumentId, split }: PlanAdjustment): AccountBook {

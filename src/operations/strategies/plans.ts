@@ -1,11 +1,18 @@
 /** Commission plans across the edge. Plan 0 is what was booked: nothing is priced anew. */
 
-import { type ChargedFill, inTheirSize, type PlanAdjustment } from '../../domain/billing/plan-charges.ts'
+import {
+  type ChargedFill,
+  inTheirSize,
+  type PlanAdjustment,
+  planPricer,
+} from '../../domain/billing/plan-charges.ts'
+import type { Decimal } from '../../domain/decimal.ts'
 import type { PlanRates } from '../../domain/positions/commission.ts'
 import { type CommissionPlan, commissionPlans } from '../../domain/positions/tables/commission-plans.ts'
 import { listResizes, loadBookAdjustments, loadBookFills } from '../../storage/accounts/book-history.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 import { listInternalOrders } from '../../storage/orders/internal-orders.ts'
+import { inTurns } from '../turns.ts'
 
 export type Plan = `${CommissionPlan}`
 
@@ -29,4 +36,10 @@ export async function loadPlanHistory(sql: Sql, strategyId: number, plan: Plan):
   })
   const rates = commissionPlans[Number(plan) as CommissionPlan]
   return { fills: inTheirSize(fills, await listResizes(sql, strategyId)), adjustments, rates }
+}
+
+/** What each fill costs under the plan. */
+export function chargesOf({ fills, rates }: PlanHistory): Promise<Decimal[]> {
+  const price = planPricer(rates)
+  return inTurns(fills, (some) => some.map(price))
 }

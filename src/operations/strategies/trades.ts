@@ -1,6 +1,6 @@
 /** The closed trades of a strategy, each from flat to flat with its lowest moment, under any commission plan. */
 
-import { extraCharges, planCommissions, planTrades } from '../../domain/billing/plan-charges.ts'
+import { extraCharges, planBooks, planSteps } from '../../domain/billing/plan-charges.ts'
 import { oppositeOf } from '../../domain/codes.ts'
 import { type Decimal, dec, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
@@ -11,7 +11,8 @@ import { listClosedTrades, type TradeRow } from '../../storage/strategies/trade-
 import { type Context, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { shownSymbols } from '../symbols.ts'
-import { loadPlanHistory, type Plan, type PlanHistory } from './plans.ts'
+import { inTurns } from '../turns.ts'
+import { chargesOf, loadPlanHistory, type Plan, type PlanHistory } from './plans.ts'
 
 /** The whole history in one answer. */
 export const getStrategyHistoricalClosedTrades: Handler<'GetStrategyHistoricalClosedTrades'> = async (
@@ -51,24 +52,24 @@ interface Charged {
 
 async function priced(sql: Sql, rows: readonly TradeRow[], plan: Plan) {
   const [first] = rows
-  if (plan === '0' || !first) return rows.map((row) => shownTrade(row))
-  const history = await loadPlanHistory(sql, first.strategyId, plan)
-  const charged = chargedTrades(rows, history)
-  return rows.map((row) => shownTrade(row, charged.get(row.id)))
+  const history = first && plan !== '0' ? await loadPlanHistory(sql, first.strategyId, plan) : undefined
+  const charged = history && (await chargedTrades(rows, history))
+  return inTurns(rows, (some) => some.map((row) => shownTrade(row, charged?.get(row.id))))
 }
 
 /** Trades of an instrument close in the order in which its fills finish them. */
-function chargedTrades(
-  rows: readonly TradeRow[],
-  { fills, adjustments, rates }: PlanHistory,
-): Map<number, Charged> {
-  if (!rates) return new Map()
+async function chargedTrades(rows: readonly TradeRow[], history: PlanHistory): Promise<Map<number, Charged>> {
+  const { fills, adjustments } = history
   const momentOf = (row: TradeRow): number => row.worstAt ?? row.closedAt
   const byMoment = [...rows].sort((a, b) => momentOf(a) - momentOf(b))
-  const charges = planCommissions(fills, rates)
+  const charges = await chargesOf(history)
   const extras = extraCharges(fills, charges, byMoment.map(momentOf))
   const extraOf = new Map(byMoment.map((row, place) => [row.id, extras[place] ?? zero]))
-  const finished = planTrades(fills, adjustments, charges)
+  const book = planBooks()
+  const finished = groupBy(
+    await inTurns(planSteps(fills, adjustments, charges), (some) => some.flatMap(book)),
+    (trade) => trade.instrumentId,
+  )
   const oldestFirst = [...rows].sort((a, b) => a.closedAt - b.closedAt || a.id - b.id)
   const charged = new Map<number, Charged>()
   for (const [instrumentId, trades] of groupBy(oldestFirst, (row) => row.instrumentId)) {
