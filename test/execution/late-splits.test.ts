@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
+import { publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { resetPaperAccount } from '../../src/storage/brokers/paper-resets.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
@@ -16,7 +17,7 @@ import {
   readBroker,
   readIncidents,
 } from './account-world.ts'
-import { addInstrument, opening, place } from './world.ts'
+import { addInstrument, opening, place, quote } from './world.ts'
 
 const { db } = await testDatabase()
 const brokerId = await addBroker(db)
@@ -119,6 +120,48 @@ test('what an earlier split has cut off is no part of an average', async () => {
   expect([row, await cash()]).toEqual([{ quantity: 3, px: 5, isOpenedThen: true }, before])
   expect(await platformViolations(world)).toEqual([])
 })
+
+test.each([
+  ['an order of ours', 'OURS', true],
+  ['its owner alone', 'OWN', false],
+])(
+  'what waits to be booked of an option is not lost when a split lists it anew: told of %s',
+  async (_, root, isOurs) => {
+    world.clock.time = opening
+    const { accountId, setupId, strategyId, symbol } = await scene()
+    const { id, symbol: before } = await addInstrument(db, { securityType: 'OPT', symbol: `${root}2418F200` })
+    await db.write.run`
+    update instrument set underlying = ${symbol}, root = ${root}, put_or_call = '1', strike = 200,
+      expiry = '2024-06-21', last_trading_day = '2024-06-21', point_value = 100 where id = ${id}`
+    await world.quote(symbol, '200', '200')
+    if (isOurs) {
+      await place(world, {
+        strategyId,
+        instrumentId: id,
+        side: '1',
+        quantity: '3',
+        limit: '5',
+        goodTillCanceled: true,
+      })
+      await world.drain()
+      await publishQuotes(world.ctx, [quote(before, '4', '5', world.clock.time)])
+    } else {
+      const traded = { side: '1', quantity: dec(3), px: dec(5), symbol: before, clientOrderId: null } as const
+      await world.paper.controls.execution(world.ctx, { ...traded, accountId, brokerId })
+    }
+    await world.step('paper reports')
+    world.clock.time += 86_400_000
+    await enterActions(world.ctx, [{ kind: 'split', symbol, day: '2024-03-13', new: dec(2), old: dec(1) }])
+    await bookActions(world.ctx)
+    await world.drain()
+    const ledgers = await db.read.rows`
+    select i.symbol, p.setup_id as "setupId", p.quantity::float8 as quantity
+    from account_position p join instrument i on i.id = p.instrument_id where p.account_id = ${accountId}`
+    const after = `${root}2418F100`
+    expect(ledgers).toEqual([{ symbol: after, setupId: isOurs ? setupId : null, quantity: 6 }])
+    expect(await readBroker(world, setupId, after)).toBe(6)
+  },
+)
 
 test('two lists that name one opening by its holiday and by its own day are entered one after the other', async () => {
   const { symbol } = await scene()

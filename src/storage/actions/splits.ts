@@ -4,7 +4,7 @@ import { bookedDay } from '../../domain/market/trading-day.ts'
 import type { ExitRole } from '../../domain/orders/order-book.ts'
 import type { SplitRatio } from '../../domain/positions/split.ts'
 import { formatDay, type Instant } from '../../domain/time.ts'
-import type { Sql, Transaction } from '../database/sql.ts'
+import { fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import type { WorkedBook } from '../orders/order-books.ts'
 
@@ -45,7 +45,7 @@ export async function listTakenSymbols(
 
 /**
  * Lists options anew under their new strikes. One may take the symbol that another one leaves, so all leave theirs
- * first.
+ * first. What brokers have told of them and waits to be booked goes along: its old symbol would be nobody's.
  */
 export async function adjustOptions(
   tx: Transaction,
@@ -62,10 +62,11 @@ export async function adjustOptions(
     from unnest(${column('id')}::bigint[], ${column('symbol')}::text[], ${column('root')}::text[],
       ${column('strike')}::numeric[], ${column('pointValue')}::numeric[]) o (id, symbol, root, strike, point_value)
     where i.id = o.id`
-  await tx.run`
-    update paper_report r set symbol = i.symbol
+  const listed = fragment`
     from instrument i join unnest(${column('id')}::bigint[], ${before}::text[]) o (id, symbol) on o.id = i.id
     where r.symbol = o.symbol`
+  await tx.run`update paper_report r set symbol = i.symbol ${listed}`
+  await tx.run`update broker_report r set symbol = i.symbol ${listed} and r.applied_at is null`
 }
 
 /** The last quotes in new units: marks of what is held from the day of the split on, and unfit for fills. */
