@@ -260,23 +260,20 @@ async function openAccounts(
   return { brokerId, variantId, strategies: [first, second, variantId], accounts }
 }
 
-/** A price of now for each market, or for one; a split may have listed the option under another symbol. */
+/** A price of now for each market, or for one; a split lists the option anew, who orders it lists it again. */
 export async function say({ db, work, prices, clock }: Crossed, only?: string): Promise<void> {
   const at = clock.now()
+  const options = await db.read.rows<{ symbol: string }>`
+    select symbol from instrument where security_type = 'OPT' order by id`
   const quotes = markets
     .filter(({ symbol }) => only === undefined || only === symbol)
-    .flatMap(({ symbol, type }) => {
-      const bid = prices.get(symbol) ?? 0
-      const spread = type === 'future' ? 1 : 0.02
-      return [{ symbol, bid: dec(bid), ask: dec(bid).plus(spread), at }]
+    .flatMap((market) => {
+      const bid = dec(prices.get(market.symbol) ?? 0)
+      const ask = bid.plus(market.type === 'future' ? 1 : 0.02)
+      const listed = market.type === 'option' ? options : [market]
+      return listed.map(({ symbol }) => ({ symbol, bid, ask, at }))
     })
-  const known = new Set(
-    (await db.read.rows<{ symbol: string }>`select symbol from instrument`).map(({ symbol }) => symbol),
-  )
-  await publishQuotes(
-    work.ctx,
-    quotes.filter(({ symbol }) => known.has(symbol)),
-  )
+  await publishQuotes(work.ctx, quotes)
 }
 
 /** Numbers that follow from one: each choice of an act is another one of them. */
