@@ -1,6 +1,7 @@
 /** Charges of Stripe's that an operator notes as paid otherwise, or lets go, and money that comes when nobody waits for it. */
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { notePaidOtherwise, waiveCharge } from '../../src/storage/billing/by-hand.ts'
+import { retryCharges } from '../../src/storage/billing/charges.ts'
 import { savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
 import { settleCharges } from '../../src/storage/billing/settlement.ts'
 import { decliningMethod } from '../support/stripe-stand-in.ts'
@@ -8,7 +9,7 @@ import { day, makeStripeScene, start } from './stripe-scene.ts'
 
 const scene = await makeStripeScene()
 const { db, standIn, clock, work, attach, open, openUnanswered, state, sound, incidents, tell } = scene
-const { choose, declineRenewal, offer, offerPlans } = scene
+const { choose, declineRenewal, offer, offerPlans, payBy } = scene
 beforeEach(scene.begin)
 afterAll(() => standIn.close())
 
@@ -77,13 +78,18 @@ test('a term that is paid by hand after the end is told to who notes it, and by 
   await sound()
 })
 
-/** A fee on gains, asked for. */
-async function askForFee(cents: number): Promise<number> {
+/** A fee on gains that is due. */
+async function insertFee(cents: number): Promise<number> {
   const { id } = await db.write.one<{ id: number }>`
     insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
       provider, next_try_at)
     select id, 'performance', term_started_at, term_ends_at, ${cents}::bigint, 0, currency, 'stripe', started_at
     from subscription returning id`
+  return id
+}
+
+async function askForFee(cents: number): Promise<number> {
+  const id = await insertFee(cents)
   await work()
   return id
 }
@@ -118,6 +124,60 @@ test('a fee that is more than Stripe collects is not asked of it: its payer is t
   expect(await settle(id)).toBe('noted')
   expect(await state()).toMatchObject({ status: 'active', charge: 'paid', failures: 0 })
 })
+
+test.each(['at Stripe’s', 'by hand'])(
+  'a change of plans that was let go, and is paid all the same %s, is made as the operator says so alone',
+  async (how) => {
+    const { small, large } = await offerPlans()
+    const tiny = await savePlan(db.write, { ...offer, name: 'Tiny', price: '10' })
+    await attach()
+    await choose(small)
+    await work()
+    clock.time = start + day
+    standIn.script.push('delay')
+    await choose(large)
+    await work()
+    const { id } = await db.read.one<{ id: number }>`select id from charge where purpose = 'upgrade'`
+    expect(await waive(id, true)).toBe('waived')
+    // As the change came to nothing, another was chosen.
+    await choose(tiny)
+    if (how === 'by hand') expect(await settle(id)).toBe('noted')
+    else {
+      await tell('payment_intent.succeeded')
+      await work()
+    }
+    const chosen = db.read.one`select plan_id as plan, next_plan_id as next from subscription`
+    expect(await chosen).toEqual(
+      how === 'by hand' ? { plan: large, next: null } : { plan: small, next: tiny },
+    )
+    expect(await incidents()).toEqual(how === 'by hand' ? [] : [{ kind: 'paidAfterWaiver' }])
+    await sound()
+  },
+)
+
+test.each(['let go', 'paid'])(
+  'a suspension goes on while what was given up is tried again, though a fee is %s',
+  async (how) => {
+    await declineRenewal()
+    for (const days of [31, 34, 39, 46]) {
+      clock.time = start + days * day
+      await work()
+    }
+    expect(await state()).toMatchObject({ status: 'suspended', charge: 'failed' })
+    const { id } = await db.read.one<{ id: number }>`select id from subscription`
+    await retryCharges(db.write, id, clock.time)
+    const now = () => db.read.one`select status, billing_failures as failures from subscription`
+    standIn.script.push('delay')
+    await payBy('pm_card')
+    await work()
+    const fee = await insertFee(700)
+    expect(await (how === 'let go' ? waive : settle)(fee)).toBe(how === 'let go' ? 'waived' : 'noted')
+    expect(await now()).toEqual({ status: 'suspended', failures: 5 })
+    await tell('payment_intent.succeeded')
+    await work()
+    expect(await now()).toEqual({ status: 'active', failures: 0 })
+  },
+)
 
 test.each(['by hand', 'at Stripe’s'])(
   'a change of plans that is paid %s after a later one does not undo it, and is told',

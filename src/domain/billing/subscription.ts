@@ -66,6 +66,9 @@ export function decideTermEnd(facts: {
 /** Days after the first, second, ... failure of a payment until it is tried again. */
 const retryDays = [1, 3, 5, 7] as const
 
+/** After so many failures a payment is given up, unless somebody asks for it once more. */
+export const triesMax = retryDays.length + 1
+
 /** When a payment is tried again after its `failures`-th failure; undefined when it is given up. */
 export const nextTry = (failures: number, failedAt: Instant): Instant | undefined => {
   const days = retryDays[failures - 1]

@@ -36,9 +36,9 @@ export async function notePaidOtherwise(sql: Sql, { chargeId, at, isLookedUp }: 
   if (isUnderWay(charge) && !isLookedUp) return 'asked'
   const { attempt } = charge
   const answer = { chargeId, attempt, at, paymentRef, outcome: 'paid', isPaidOtherwise: true } as const
-  // Whoever says so is told at once, and by no incident. What he has let go before he may have been paid after all.
+  // Whoever says so is told at once, and by no incident.
   const { unexpected } = await bookAnswers(sql, [answer])
-  return unexpected.some(({ kind }) => kind !== 'paidAfterWaiver') ? 'notedInVain' : 'noted'
+  return unexpected.length > 0 ? 'notedInVain' : 'noted'
 }
 
 /**

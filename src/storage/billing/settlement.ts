@@ -6,7 +6,7 @@
  */
 import { type LedgerAccount, type Transfer, transfersOf } from '../../domain/billing/ledger.ts'
 import { textOfCents, totalOf } from '../../domain/billing/revenue.ts'
-import { nextTry, type SubscriptionStatus } from '../../domain/billing/subscription.ts'
+import { nextTry, type SubscriptionStatus, triesMax } from '../../domain/billing/subscription.ts'
 import { groupBy } from '../../domain/group.ts'
 import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -33,6 +33,7 @@ export interface ChargeRow {
   subscriptionId: number
   attempt: number
   status: 'due' | 'paid' | 'failed' | 'waived'
+  readonly isWaived: boolean
   purpose: NewCharge['purpose']
   /** Whether the attempt has no answer yet. */
   isAsked: boolean
@@ -80,9 +81,10 @@ export async function bookAnswers(sql: Sql, answers: readonly ChargeAnswer[]): P
         if (charge.paymentRef !== answer.paymentRef) unexpected.push(incidentOf('paidTwice', charge, answer))
         continue
       }
-      paid.push({ charge, answer })
+      const one = { charge, answer }
+      paid.push(one)
       if (isOver(charge)) unexpected.push(incidentOf('paidAfterTheEnd', charge, answer))
-      else if (charge.status === 'waived') unexpected.push(incidentOf('paidAfterWaiver', charge, answer))
+      else if (isLetGo(one)) unexpected.push(incidentOf('paidAfterWaiver', charge, answer))
       charge.status = 'paid'
       charge.paymentRef = answer.paymentRef
     } else if (charge.isAsked && charge.attempt === answer.attempt) {
@@ -104,6 +106,9 @@ export const amountOf = ({ basePrice, markup }: Pick<ChargeRow, 'basePrice' | 'm
 /** A fee is settled when its term is over, and that may be the last one. */
 const isOver = ({ subscriptionStatus, purpose }: ChargeRow): boolean =>
   subscriptionStatus === 'ended' && purpose !== 'performance'
+
+/** Whoever has let it go asks nobody for it, and may have said since that it was paid. */
+const isLetGo = ({ charge, answer }: Settled<'paid'>): boolean => charge.isWaived && !answer.isPaidOtherwise
 
 interface Settled<Outcome extends ChargeAnswer['outcome']> {
   readonly charge: ChargeRow
@@ -129,6 +134,7 @@ export async function lockCharges(sql: Sql, ids: readonly number[]): Promise<Cha
     where c.id = any(${ids}::bigint[]) order by s.id, c.id for update of s, c`
   return sql.rows<ChargeRow>`
     select c.id, c.subscription_id as "subscriptionId", c.attempts as attempt, c.status, c.purpose,
+      c.status = 'waived' as "isWaived",
       c.claimed_until is not null as "isAsked",
       c.payment_ref as "paymentRef", c.provider, c.base_price as "basePrice", c.markup, c.currency,
       s.person_id as "personId", strategy.owner_person_id as "ownerPersonId",
@@ -150,7 +156,13 @@ async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<
     from unnest(${ids}::bigint[], ${times}::timestamptz[],
       ${settled.map(({ answer }) => answer.paymentRef)}::text[]) answer (id, at, ref)
     where charge.id = answer.id`
-  const begun = new Set(await beginUpgrades(sql, ids))
+  const wished = settled.filter((one) => one.charge.purpose === 'upgrade' && !isLetGo(one))
+  const begun = new Set(
+    await beginUpgrades(
+      sql,
+      wished.map(({ charge }) => charge.id),
+    ),
+  )
   await resume(
     sql,
     settled.map(({ charge }) => charge.subscriptionId),
@@ -167,12 +179,10 @@ async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<
       }).map((transfer) => ({ charge, at: answer.at, ...transfer })),
     ),
   )
-  return settled.filter(
-    ({ charge }) => charge.purpose === 'upgrade' && !isOver(charge) && !begun.has(charge.id),
-  )
+  return wished.filter(({ charge }) => !isOver(charge) && !begun.has(charge.id))
 }
 
-/** What subscriptions owed is paid or let go: they go on unless more is owed. */
+/** What subscriptions owed is paid or let go: they go on unless more was given up, be it that it is tried once more. */
 export async function resume(sql: Sql, subscriptionIds: readonly number[]): Promise<void> {
   // Failures are counted as long as any payment that was declined is tried again, or was given up: after an end, too.
   await sql.run`
@@ -181,7 +191,8 @@ export async function resume(sql: Sql, subscriptionIds: readonly number[]): Prom
           and declined.status = 'due' and declined.failed_at is not null) then billing_failures else 0 end
     where id = any(${subscriptionIds}::bigint[])
       and not exists (select from charge owed where owed.subscription_id = subscription.id
-        and owed.status = 'failed' and owed.purpose <> 'upgrade')`
+        and (owed.status = 'failed' or owed.status = 'due' and owed.failed_at is not null and owed.attempts >= ${triesMax}::int)
+        and owed.purpose <> 'upgrade')`
 }
 
 type Booking = Transfer & { readonly charge: ChargeRow; readonly at: number }
