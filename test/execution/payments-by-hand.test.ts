@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { notePaidOtherwise, waiveCharge } from '../../src/storage/billing/by-hand.ts'
 import { retryCharges } from '../../src/storage/billing/charges.ts'
-import { savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
+import { cancelPlan, savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
 import { settleCharges } from '../../src/storage/billing/settlement.ts'
 import { decliningMethod } from '../support/stripe-stand-in.ts'
 import { day, makeStripeScene, start } from './stripe-scene.ts'
@@ -207,3 +207,42 @@ test.each(['by hand', 'at Stripe’s'])(
     await sound()
   },
 )
+
+test.each(['by hand', 'at Stripe’s'])(
+  'a change of plans that would begin with a next term, and is paid %s when there is none to come, is told',
+  async (how) => {
+    const { small, large } = await offerPlans()
+    await attach()
+    await choose(small)
+    await work()
+    clock.time = start + day
+    await payBy(decliningMethod)
+    await choose(large)
+    await work()
+    const { id } = await db.read.one<{ id: number }>`select id from charge where purpose = 'upgrade'`
+    await payBy('pm_card')
+    clock.time = start + 30 * day
+    await work()
+    expect(await cancelPlan(db.write, scene.ids.person, 'investor')).toBe(true)
+    if (how === 'by hand') expect(await settle(id)).toBe('notedInVain')
+    else {
+      const answer = { chargeId: id, attempt: 1, at: clock.time, paymentRef: 'pi_late' } as const
+      await db.transaction((tx) => settleCharges(tx, [{ outcome: 'paid', ...answer }]))
+    }
+    expect(await incidents()).toEqual(how === 'by hand' ? [] : [{ kind: 'paidTooLate' }])
+    await sound()
+  },
+)
+
+test('a term too large for Stripe that nobody asks for after the end has failed for nobody', async () => {
+  await attach()
+  await open()
+  await work()
+  const id = await insertFee(100_000_000)
+  await db.write.run`
+    update charge set purpose = 'term', period_started_at = period_started_at - interval '30 days',
+      attempts = 1, claimed_until = to_timestamp(0) where id = ${id}::bigint`
+  await db.write.run`update subscription set status = 'ended', ended_at = now(), end_reason = 'canceled'`
+  await work()
+  expect(await state()).toMatchObject({ status: 'ended', charge: 'failed', failures: 0, reason: null })
+})

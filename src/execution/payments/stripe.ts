@@ -64,7 +64,12 @@ async function ask(
   const { id, attempt, customerRef, methodRef, paymentRef } = charge
   const named = { chargeId: id, attempt, at: ctx.clock.now() }
   if (charge.amount > collectedBy.stripe.most)
-    return { ...named, paymentRef: null, outcome: 'declined', reason: tooLargeReason }
+    return {
+      ...named,
+      paymentRef: null,
+      outcome: 'declined',
+      reason: charge.isOver ? endedReason : tooLargeReason,
+    }
   if (customerRef === null || methodRef === null)
     return { ...named, paymentRef: null, outcome: 'declined', reason: 'no payment method' }
   try {

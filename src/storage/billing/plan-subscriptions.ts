@@ -150,7 +150,7 @@ export const cancelPlan = async (sql: Sql, personId: number, kind: PlanKind): Pr
  * was canceled since it was chosen ends all the same. Answers the charges of those that began, or will with the next term.
  */
 export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Promise<number[]> {
-  const rows = await sql.rows<{ id: number }>`
+  const rows = await sql.rows<{ id: number; begins: boolean }>`
     update subscription s set
       next_plan_id = case when is_late then c.plan_id end,
       plan_id = case when is_late then s.plan_id else c.plan_id end,
@@ -170,6 +170,6 @@ export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Pro
       -- What is paid at last leads to no plan any more that another, paid before it, has taken the place of.
       and not exists (select from charge later where later.subscription_id = s.id and later.purpose = 'upgrade'
         and later.status = 'paid' and later.id > c.id)
-    returning c.id`
-  return rows.map(({ id }) => id)
+    returning c.id, not (is_late and s.is_cancel_pending) as begins`
+  return rows.filter(({ begins }) => begins).map(({ id }) => id)
 }

@@ -145,7 +145,7 @@ export async function lockCharges(sql: Sql, ids: readonly number[]): Promise<Cha
     where c.id = any(${ids}::bigint[]) order by s.id, c.id`
 }
 
-/** Answers the changes of plans that were paid and begin nothing, as a later one has taken their place. */
+/** Answers the changes of plans that were paid and begin nothing: a later one has their place, or no term comes for them. */
 async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<Settled<'paid'>[]> {
   if (settled.length === 0) return []
   const ids = settled.map(({ charge }) => charge.id)
