@@ -26,6 +26,12 @@ test('a long list is made in its order, and others have their turn between its p
   expect(turns).toBeGreaterThanOrEqual(3)
 })
 
+test('others have their turn also between parts of which nothing is made', async () => {
+  const { answer, turns } = await besideOthers(() => inTurns(numbers(3 * rowsAtOnce + 1), () => []))
+  expect(answer).toEqual([])
+  expect(turns).toBeGreaterThanOrEqual(3)
+})
+
 test('a long answer reads as one that is written at once, and is written beside others', async () => {
   const compiled = compileRow(rows.GetStrategyHistoricalOrders, 'Gen', 'native')
   const text = { ...compiled, writeItems: (some: readonly unknown[]) => some.map(String) }

@@ -14,8 +14,10 @@ export async function inTurns<Item, Made>(
   work: (some: readonly Item[]) => readonly Made[] | Promise<readonly Made[]>,
 ): Promise<Made[]> {
   const made: Made[] = []
+  let isFirst = true
   for (const some of chunked(items, rowsAtOnce)) {
-    if (made.length > 0) await turn()
+    if (!isFirst) await turn()
+    isFirst = false
     for (const one of await work(some)) made.push(one)
   }
   return made
