@@ -216,7 +216,7 @@ CREATE INDEX account_order_rejected ON public.account_order USING btree (setup_i
 CREATE INDEX account_order_replaces ON public.account_order USING btree (account_id, replaces_order_id) WHERE (replaces_order_id IS NOT NULL);
 CREATE INDEX account_order_unconfirmed ON public.account_order USING btree (confirm_by) WHERE ((confirm_by IS NOT NULL) AND (confirmed_at IS NULL) AND (pending_action IS NOT NULL));
 CREATE INDEX account_order_unknown ON public.account_order USING btree (account_id, instrument_id) WHERE (unknown_at IS NOT NULL);
-CREATE INDEX account_order_xid ON public.account_order USING btree (xid);
+CREATE INDEX account_order_xid ON public.account_order USING btree (xid, id);
 
 create table account_position (
   setup_id bigint,

@@ -18,8 +18,8 @@ import { looked, plansOf } from '../support/plans.ts'
 
 const { db } = await testDatabase()
 
-/** Of each listing; the first account, strategy, owner and subscription have all but one for each of the others. */
-const [many, others] = [3_000, 1_000]
+/** Of each listing; the first account, strategy, owner and subscription have all but a few for each of the others. */
+const [many, others, few] = [3_000, 1_000, 20]
 const limit = 10
 
 const tables: readonly Fragment[] = [
@@ -40,7 +40,7 @@ const tables: readonly Fragment[] = [
     from generate_series(1, ${many}::int) n`,
   fragment`insert into signal (strategy_id, instrument_id, side, ord_type, time_in_force, position_effect, order_qty,
       status, posted_at, working_at, ended_at, membership_horizon)
-    select greatest(n - ${many}::int, 1), 1, '1', '1', '0', 'O', 1, '4', now(), now(), now(), 1
+    select 1 + greatest(n - ${many}::int, 0) / ${few}::int, 1, '1', '1', '0', 'O', 1, '4', now(), now(), now(), 1
     from generate_series(1, ${many + others}::int) n`,
   fragment`insert into account_order (account_id, broker_id, setup_id, strategy_id, source_id, instrument_id, side, ord_type,
       time_in_force, position_effect, order_qty, status, posted_at, ended_at, strategy_qty, scaling_percentage, held_qty,
@@ -60,11 +60,19 @@ const tables: readonly Fragment[] = [
     select 1, n, now() from generate_series(1, ${many}::int) n`,
 ]
 
-await db.transaction(async (tx) => {
-  // Triggers and references would only cost time.
-  await tx.run`set local session_replication_role = replica`
-  for (const statement of tables) await tx.run`${statement}`
-})
+const ordersOfSecond = fragment`insert into account_order (account_id, broker_id, setup_id, strategy_id, source_id,
+      instrument_id, side, ord_type, time_in_force, position_effect, order_qty, status, posted_at, ended_at, strategy_qty,
+      scaling_percentage, held_qty, setup_fence)
+    select 2, 1, 2, 1, last.id + n, 1, '1', '1', '0', 'O', 1, '2', now(), now(), 1, 100, 0, 1
+    from (select max(source_id) as id from account_order) last, generate_series(1, ${many}::int) n`
+
+const entered = (statements: readonly Fragment[]): Promise<void> =>
+  db.transaction(async (tx) => {
+    // Triggers and references would only cost time.
+    await tx.run`set local session_replication_role = replica`
+    for (const statement of statements) await tx.run`${statement}`
+  })
+await entered(tables)
 await db.write.run`analyze`
 
 const everybody = { rows: 'all' } as Parameters<typeof pageSetups>[2]
@@ -102,26 +110,47 @@ const areOld = async (): Promise<boolean> =>
 /** Of each row a page may look up what is shown beside it. */
 const rowsOfPage = 20 * limit
 
+const requestIn =
+  (order: Request['order']) =>
+  (cursor?: string, size = limit): Request => ({
+    cursor,
+    limit: size,
+    order,
+    now: 0,
+    secret: '',
+    operation: 'listing',
+    filters: '',
+    keyId: '',
+  })
+
 describe.each(['asc', 'desc'] as const)('%s', (order) => {
   test.each(listings)('%s', async (_name, listing, once = 0) => {
     // Transactions are counted over all databases of the server: one that is open elsewhere keeps these rows new.
     await expect.poll(areOld, { timeout: 30_000 }).toBe(true)
-    const request = (cursor?: string, size = limit): Request => ({
-      cursor,
-      limit: size,
-      order,
-      now: 0,
-      secret: '',
-      operation: 'listing',
-      filters: '',
-      keyId: '',
-    })
+    const request = requestIn(order)
     const whole = await listing(db.read, request(undefined, many - 2 * limit))
     if (typeof whole === 'string') throw new Error(whole)
-    const pages = [request(), request(whole.next ?? '')]
-    for (const asked of pages) {
-      const [plan] = await plansOf(db, (sql) => listing(sql, asked), false)
+    const [first, deep] = [
+      await listing(db.read, request()),
+      await listing(db.read, request(whole.next ?? '')),
+    ]
+    if (typeof first === 'string' || typeof deep === 'string') throw new Error()
+    const cursors = [undefined, first.next, whole.next, deep.prev]
+    expect(cursors).not.toContain(null)
+    for (const cursor of cursors) {
+      const [plan] = await plansOf(db, (sql) => listing(sql, request(cursor ?? undefined)), false)
       expect(plan && looked(plan)).toBeLessThan(rowsOfPage + once * many)
     }
+  })
+
+  test('an old cursor: what others have ordered since is not read', async () => {
+    const request = requestIn(order)
+    const ofFirst = (sql: Sql, cursor?: string) =>
+      pageAccountOrders(sql, { accountIds: [1] }, request(cursor))
+    const before = await ofFirst(db.read)
+    if (typeof before === 'string') throw new Error(before)
+    await entered([ordersOfSecond])
+    const [plan] = await plansOf(db, (sql) => ofFirst(sql, before.next ?? ''), false)
+    expect(plan && looked(plan)).toBeLessThan(rowsOfPage)
   })
 })

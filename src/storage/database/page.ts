@@ -43,8 +43,10 @@ export interface Listing {
   readonly indexed?: Fragment
 }
 
-/** In the order in which it is read. */
-type PageQuery = Listing & Pick<PageRequest, 'order'>
+/** In the order in which it is read; `top` is where a scan that goes down began. */
+interface PageQuery extends Listing, Pick<PageRequest, 'order'> {
+  readonly top: readonly string[] | undefined
+}
 
 interface KeyColumn {
   readonly column: Fragment
@@ -100,7 +102,7 @@ export async function page<Row>(
     upTo.length === 0
       ? null
       : writeCursor({ direction, segments: upTo, ...(from && { top: from }) }, request, now)
-  const scan: Scan = { query: { ...belowTop(listing, top), order }, segments, limit, issue }
+  const scan: Scan = { query: { ...listing, order, top }, segments, limit, issue }
   return position?.direction === 'prev' ? pageBefore(sql, scan) : pageAfter(sql, scan)
 }
 
@@ -136,17 +138,6 @@ async function pageAfter<Row>(sql: Sql, { query, segments, limit, issue }: Scan)
   const top = begins ? markOf(first).key : undefined
   const next = last ? issue('next', extend(segments, markOf(last)), top) : null
   return { rows, next, prev: issue('prev', segments) }
-}
-
-function belowTop(listing: Listing, top: readonly string[] | undefined): Listing {
-  if (!top) return listing
-  const { where, indexed = fragment`true` } = listing
-  const isBelow = fragment`${keyOf(listing)} <= ${keyValue(listing, top)}`
-  return {
-    ...listing,
-    where: fragment`(${where}) and ${isBelow}`,
-    indexed: fragment`${indexed} and ${isBelow}`,
-  }
 }
 
 /** Everything up to the page's last row is now seen as of this page. */
@@ -195,7 +186,7 @@ function lateKeys(query: PageQuery, segments: readonly Segment[], end: readonly 
   const keys = query.key.map(({ column }, index) => fragment`${column} as ${identifier(`key${index}`)}`)
   return fragment`
     select ${join(keys, ', ')}, page_stretch.index from ${query.table} ${stretch(query, segments)}
-    where ${query.indexed ?? fragment`true`} and ${since(query, oldest)}
+    where ${query.indexed ?? fragment`true`} and ${since(query, oldest)} and ${isBelowTop(query)}
       and ${keyOf(query)} ${within(query.order)} ${keyValue(query, end)} and not ${seen(query, segments)}
     offset 0`
 }
@@ -214,13 +205,16 @@ const lateNames = ({ key }: Listing): Fragment =>
 const since = ({ xid }: Listing, oldest: number): Fragment =>
   fragment`${xid} >= ${oldest}::xid8 and ${xid} < pg_snapshot_xmax(pg_current_snapshot())`
 
-/** The last `count` rows delivered so far, the last one first. */
+/**
+ * The last `count` rows delivered so far, the last one first. Between two ends that it does not know the planner expects
+ * few rows, and would read and sort them all: `is true` keeps the second end from it.
+ */
 function seenRows(query: PageQuery, segments: readonly Segment[], count: number): Fragment {
   const { order } = query
   return fragment`
     select ${marked(query, stretchIndex)} from ${query.from} ${stretch(query, segments)}
     where (${query.where}) and ${keyOf(query)} ${within(order)} ${keyValue(query, segments.at(-1)?.[0] ?? [])}
-      and ${seen(query, segments)}
+      and (${isBelowTop(query)}) is true and ${seen(query, segments)}
     ${ordered(query, order === 'asc' ? 'desc' : 'asc')} limit ${count}`
 }
 
@@ -272,6 +266,10 @@ function stretch(query: PageQuery, segments: readonly Segment[]): Fragment {
     where ${keyOf(query)} ${beyond(query.order)} (${names})
   ) page_stretch`
 }
+
+/** What is beyond an end that was reached is below the top by itself. */
+const isBelowTop = ({ top, ...listing }: PageQuery): Fragment =>
+  top ? fragment`${keyOf(listing)} <= ${keyValue(listing, top)}` : fragment`true`
 
 /** Whether the row's inserting transaction is visible in the snapshot of its stretch. */
 function seen({ xid }: Listing, segments: readonly Segment[]): Fragment {
