@@ -130,7 +130,7 @@ test('claimed by a sender that is gone: left alone while its claim runs, whoever
   await buy()
   await mirror()
   const lease = (await claimLease(db.write, `send:${brokerId}`, 'gone', 60_000))!
-  const { claimed } = await claimSends(ctx, lease, brokerId, 1, 0)
+  const { claimed } = await claimSends(ctx, lease, brokerId, 1, { after: 0, served: new Set() })
   await releaseLease(db.write, lease)
   const { broker, placed } = spy()
   await sendOrders(ctx, 'paper', broker)
@@ -155,7 +155,9 @@ test('whoever has lost the lease claims nothing', async () => {
   await mirror()
   const lease = (await claimLease(db.write, `send:${brokerId}`, 'late', 60_000))!
   await takeLease(brokerId)
-  await expect(claimSends(ctx, lease, brokerId, 10, 0)).rejects.toThrow(LeaseLost)
+  await expect(claimSends(ctx, lease, brokerId, 10, { after: 0, served: new Set() })).rejects.toThrow(
+    LeaseLost,
+  )
   expect(await readOrders(world, setupId)).toMatchObject([{ attempts: 0, pendingAction: 'new' }])
 })
 

@@ -19,7 +19,9 @@ describe('crash points', () => {
     await buy()
     await mirror()
     const lease = (await claimLease(db.write, `send:${brokerId}`, 'dead', 60_000))!
-    expect((await claimSends(ctx, lease, brokerId, 10, 0)).claimed).toHaveLength(1)
+    expect(
+      (await claimSends(ctx, lease, brokerId, 10, { after: 0, served: new Set() })).claimed,
+    ).toHaveLength(1)
     await releaseLease(db.write, lease)
     const { broker, placed } = spy()
     expect(await sendOrders(ctx, 'paper', broker)).toBe(0)
@@ -37,7 +39,7 @@ describe('crash points', () => {
     await buy()
     await mirror()
     const lease = (await claimLease(db.write, `send:${brokerId}`, 'dead', 60_000))!
-    await claimSends(ctx, lease, brokerId, 10, 0)
+    await claimSends(ctx, lease, brokerId, 10, { after: 0, served: new Set() })
     await releaseLease(db.write, lease)
     await world.drain()
     await sell()

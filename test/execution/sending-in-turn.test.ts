@@ -2,6 +2,7 @@
 import { expect, test, vi } from 'vitest'
 import { parseClientOrderId } from '../../src/domain/orders/client-order-id.ts'
 import { sendOrders } from '../../src/execution/mirror/sender.ts'
+import { claimLease } from '../../src/storage/work/leases.ts'
 import { testDatabase } from '../support/database.ts'
 import { holdLocks } from '../support/locks.ts'
 import { readOrders } from './account-world.ts'
@@ -241,4 +242,64 @@ test('an order that waits behind a slow question is known as not sent, not as un
   clock.mockRestore()
   expect(placed).toEqual([])
   expect(await readOrders(world, setupId)).toMatchObject([{ status: 'A', unknownAt: null }])
+})
+
+test('the later orders of its account wait for one that is asked for and goes out again', async () => {
+  const { buy, setupId } = await scene()
+  await buy('4', '50')
+  await mirror()
+  await buy('4', '51')
+  await mirror()
+  await db.write.run`
+    update account_order set attempts = 1, unknown_at = now() where setup_id = ${setupId} and limit_px = 50`
+  const { open, opened } = gate()
+  const { broker, placed } = spy((calls) => ({
+    limits: { batch: 200, concurrency: 2 },
+    find: async (...question) => {
+      await opened
+      return calls.find(...question)
+    },
+  }))
+  let claims = 0
+  const transaction: typeof db.transaction = (work) => {
+    claims += 1
+    return db.transaction(work)
+  }
+  const sending = sendOrders({ ...ctx, db: { ...db, transaction } }, 'paper', broker)
+  await expect.poll(() => claims).toBeGreaterThan(3)
+  open()
+  await sending
+  const sent = placed.map((name) => parseClientOrderId(name)?.sourceId ?? 0)
+  expect(sent).toHaveLength(2)
+  expect(sent[0]).toBeLessThan(sent[1] ?? 0)
+})
+
+test('a claim that fails ends what it can: the lease is given back once no call is under way', async () => {
+  const { brokerId, buy, setupIds } = await scene(2)
+  await buy('4', '50')
+  await mirror()
+  const { open, opened } = gate()
+  const { broker, placed } = spy((calls) => ({
+    limits: { batch: 1, concurrency: 3 },
+    place: async (...order) => {
+      await opened
+      return calls.place(...order)
+    },
+  }))
+  let failed = 0
+  const transaction: typeof db.transaction = (work) => {
+    if (placed.length < 2 || failed > 0) return db.transaction(work)
+    failed += 1
+    return Promise.reject(new Error('no claim now'))
+  }
+  const sending = sendOrders({ ...ctx, db: { ...db, transaction } }, 'paper', broker)
+  const outcome = expect(sending).rejects.toThrow('no claim now')
+  await expect.poll(() => failed).toBe(1)
+  const isHeld = async (): Promise<boolean> =>
+    (await claimLease(db.write, `send:${brokerId}`, 'another', 1_000)) === undefined
+  expect(await answered(setupIds)).toBe(0)
+  expect(await isHeld()).toBe(true)
+  open()
+  await outcome
+  expect(await answered(setupIds)).toBe(2)
 })

@@ -20,6 +20,7 @@ import {
   redirectReplacement,
   requestReplaces,
   type SendRow,
+  type Turn,
 } from '../../storage/mirror/sending.ts'
 import { stoppedInfo } from '../../storage/mirror/setups.ts'
 import { guardLease, type Lease } from '../../storage/work/leases.ts'
@@ -41,16 +42,16 @@ export interface Claims {
   readonly claimedAt: number
 }
 
-/** Claims up to `limit` orders, of the accounts that come `after` one; 0 begins with the first. */
+/** Claims up to `limit` orders of the accounts whose turn it is. */
 export const claimSends = (
   ctx: WorkContext,
   lease: Lease,
   brokerId: number,
   limit: number,
-  after: number,
+  turn: Turn,
 ): Promise<Claims> =>
   ctx.db.transaction(async (tx) => {
-    const sends = lockNextSends(tx, brokerId, limit, after)
+    const sends = lockNextSends(tx, brokerId, limit, turn)
     const [, { rows, last }] = await Promise.all([guardLease(tx, lease), sends])
     const claimedAt = performance.now()
     if (rows.length === 0) return { claimed: [], ended: 0, last, claimedAt }

@@ -56,37 +56,50 @@ export const sendOrders = (ctx: WorkContext, adapter: string, broker: Broker): P
   )
 
 /**
- * Claims and sends until nothing waits. What a call takes its time for keeps only its own orders waiting: the next are
- * claimed meanwhile, as many as the broker has room for. Throws once no call is under way.
+ * Claims and sends until nothing waits. What a call takes its time for keeps only its own accounts waiting: orders of
+ * others are claimed meanwhile, as many as the broker has room for. Throws once no call is under way: with the lease
+ * given back another worker would send beside them, and what they come to would be written by nobody.
  */
 async function sendUnder(ctx: WorkContext, lease: Lease, brokerId: number, broker: Broker): Promise<number> {
   const { batch, concurrency } = broker.limits
   const calls = new Set<Promise<void>>()
+  // One order of each at a time, also while nobody knows whether it has arrived and its claim holds back no other.
+  const served = new Set<number>()
   const failures: unknown[] = []
   const begin = (orders: readonly Claimed[], claimedAt: number): void => {
+    for (const { accountId } of orders) served.add(accountId)
     const call = deliver(ctx, lease, brokerId, broker, orders, claimedAt)
       .catch((error: unknown) => void failures.push(error))
-      .finally(() => calls.delete(call))
+      .finally(() => {
+        calls.delete(call)
+        for (const { accountId } of orders) served.delete(accountId)
+      })
     calls.add(call)
   }
   let moved = 0
   let after = 0
   let movedBefore = 0
-  while (broker.isUp() && !ctx.ending?.aborted && failures.length === 0) {
-    const room = Math.min(ordersAtOnce, (concurrency - calls.size) * batch)
-    if (room > 0) {
-      const { claimed, ended, last, claimedAt } = await claimSends(ctx, lease, brokerId, room, after)
-      moved += claimed.length + ended
-      for (const orders of inCalls(claimed, batch)) begin(orders, claimedAt)
-      // Past all accounts: what is held by others is not waited for.
-      if (last === 0 && moved === movedBefore && calls.size === 0) break
-      if (last === 0) movedBefore = moved
-      after = last
+  try {
+    while (broker.isUp() && !ctx.ending?.aborted && failures.length === 0) {
+      const room = Math.min(ordersAtOnce, (concurrency - calls.size) * batch)
+      if (room > 0) {
+        const { claimed, ended, last, claimedAt } = await claimSends(ctx, lease, brokerId, room, {
+          after,
+          served,
+        })
+        moved += claimed.length + ended
+        for (const orders of inCalls(claimed, batch)) begin(orders, claimedAt)
+        // Past all accounts: what is held by others is not waited for.
+        if (last === 0 && moved === movedBefore && calls.size === 0) break
+        if (last === 0) movedBefore = moved
+        after = last
+      }
+      await atMost(lookAgainMs, Promise.all(calls))
+      if (!(await keepLease(ctx, lease, usualLeaseMs))) break
     }
-    await atMost(lookAgainMs, Promise.all(calls))
-    if (!(await keepLease(ctx, lease, usualLeaseMs))) break
+  } finally {
+    await Promise.all(calls)
   }
-  await Promise.all(calls)
   if (failures.length > 0) throw failures[0]
   return moved
 }

@@ -61,6 +61,12 @@ const isEndWaiting = fragment`exists (
   select from broker_report r where r.account_id = o.account_id and r.applied_at is null
     and r.kind in ('cancel', 'expire', 'reject'))`
 
+/** Whose turn it is: accounts that come `after` one, 0 for all, but for those that are `served` already. */
+export interface Turn {
+  readonly after: number
+  readonly served: ReadonlySet<number>
+}
+
 /**
  * Goes from account to account: each may have thousands that wait, of which the first few are read. A broker that was
  * disabled meanwhile hears of none: many may wait when a sender begins.
@@ -69,7 +75,7 @@ const listHeads = (
   tx: Transaction,
   brokerId: number,
   limit: number,
-  after: number,
+  { after, served }: Turn,
 ): Promise<(OrderKey & { replaced: number | null })[]> => tx.rows`
   with recursive waiting (account_id) as (
     select (select min(o.account_id) from account_order o
@@ -90,23 +96,24 @@ const listHeads = (
         select from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
           and (x.status in ('A', '6') or ${isEndWaiting})))
     order by o.broker_id, o.account_id, o.id limit 1) head
-  where head.claimed_until is null or head.claimed_until <= clock_timestamp()
+  where (head.claimed_until is null or head.claimed_until <= clock_timestamp())
+    and waiting.account_id <> all(${[...served]}::bigint[])
   limit ${limit}::int`
 
 /**
  * Locks the next orders of a broker, one per account, the oldest first. An order whose claim runs holds back
  * the account's later ones; one whose outcome is unknown does not, nor one that waits for its holder's word, nor a
  * replacement that waits for what is told of its predecessor. Accounts that are being written are passed over. Those
- * that come `after` an account alone are looked at, so that the first ones do not keep all others waiting; `last` is the
- * one after which others may wait, whoever of these was passed over, and 0 when nobody comes any more.
+ * alone are looked at whose turn it is, so that the first ones do not keep all others waiting; `last` is the one after
+ * which others may wait, whoever of these was passed over, and 0 when nobody comes any more.
  */
 export async function lockNextSends(
   tx: Transaction,
   brokerId: number,
   limit: number,
-  after: number,
+  turn: Turn,
 ): Promise<{ rows: SendRow[]; last: number }> {
-  const next = await listHeads(tx, brokerId, limit, after)
+  const next = await listHeads(tx, brokerId, limit, turn)
   if (next.length === 0) return { rows: [], last: 0 }
   const accountIds = next.map(({ accountId }) => accountId)
   const accounts = await tx.rows<{ id: number }>`
