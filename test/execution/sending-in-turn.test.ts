@@ -224,6 +224,26 @@ test('after its grace it is given up, and AutoSync sees to the account', async (
   expect(await world.accepted(setupIds)).toBe(0)
 })
 
+test('so is what waits behind an order that is not given up: it would go out with that one, however late', async () => {
+  const { buy, setupId, setupIds } = await scene()
+  await buy('4', '50')
+  await mirror()
+  await buy('4', '51')
+  await mirror()
+  await db.write.run`
+    update account_order set info = 'AutoSync' where setup_id = ${setupId} and limit_px = 50`
+  const { broker } = unable()
+  world.clock.time += 30_000
+  await sendOrders(ctx, 'paper', broker)
+  expect(await readOrders(world, setupId)).toMatchObject([
+    { status: 'A', attempts: 0 },
+    { status: '4', attempts: 0, info: 'broker not reachable' },
+  ])
+  await world.expireClaims()
+  await sendOrders(ctx, 'paper', world.paper.broker)
+  expect(await world.accepted(setupIds)).toBe(1)
+})
+
 test('an order that waits behind a slow question is known as not sent, not as unknown', async () => {
   const { buy, setupId } = await scene()
   await buy('4', '50')
@@ -269,7 +289,10 @@ test('the later orders of its account wait for one that is asked for and goes ou
   await expect.poll(() => claims).toBeGreaterThan(3)
   open()
   await sending
-  const sent = placed.map((name) => parseClientOrderId(name)?.sourceId ?? 0)
+  const sent = placed.flatMap((name) => {
+    const key = parseClientOrderId(name)
+    return key?.setupId === setupId ? [key.sourceId] : []
+  })
   expect(sent).toHaveLength(2)
   expect(sent[0]).toBeLessThan(sent[1] ?? 0)
 })

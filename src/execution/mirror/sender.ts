@@ -114,10 +114,13 @@ function inCalls(orders: readonly Claimed[], batch: number): Claimed[][] {
   return [...kinds.values()].flatMap((those) => [...chunked(those, batch)])
 }
 
-/** An order under way, and what came of it; `underWay`: the call was given up and may yet reach the broker. */
+/**
+ * An order under way, and what came of it; `underWay`: the call was given up and may yet reach the broker; `late`: it was
+ * not made, through no fault of the broker.
+ */
 interface Sent {
   readonly order: Claimed
-  readonly answer: Answer | { readonly answer: 'underWay' }
+  readonly answer: Answer | { readonly answer: 'underWay' | 'late' }
 }
 
 /** Sends claimed orders of one kind and writes down what came of each. */
@@ -133,12 +136,11 @@ async function deliver(
   const toSend = claimed.filter((order) => !found.some((sent) => sent.order === order))
   const isLate = performance.now() - claimedAt > freshMs
   const send = (): Promise<readonly Answer[]> => callOf(ctx, brokerId, broker, toSend, claimedAt + writeMs)
-  const sent = isLate ? toSend.map(notSent) : await sendCall(ctx, toSend, send)
+  const sent = isLate ? toSend.map(tooLate) : await sendCall(ctx, toSend, send)
   await record(ctx, lease, brokerId, broker, [...found, ...sent])
 }
 
-/** No call was made for it. */
-const notSent = (order: Claimed): Sent => ({ order, answer: { answer: 'unsent' } })
+const tooLate = (order: Claimed): Sent => ({ order, answer: { answer: 'late' } })
 
 /** The call that carries orders of one kind. */
 function callOf(
@@ -258,12 +260,15 @@ async function record(
       saveAttempts(tx, attempts, lease.fence, now),
     ]),
   )
-  const putBack = attempts.filter(({ outcome }) => outcome === 'later')
-  if (putBack.length > 0) await ctx.db.transaction((tx) => dropUnsent(tx, putBack, now - driftGrace, now))
+  const unreached = sent
+    .filter(({ answer }) => answer.answer === 'unsent')
+    .map(({ order }) => order.accountId)
+  if (unreached.length > 0 && broker.isUp())
+    await ctx.db.transaction((tx) => dropUnsent(tx, brokerId, unreached, now - driftGrace, now))
 }
 
 function outcomeOf({ answer }: Sent['answer'], broker: Broker): Attempted['outcome'] {
-  if (answer === 'unsent') return broker.isUp() ? 'later' : 'unsent'
+  if (answer === 'unsent' || answer === 'late') return broker.isUp() ? 'later' : 'unsent'
   return answer === 'accepted' || answer === 'rejected' ? 'done' : answer
 }
 

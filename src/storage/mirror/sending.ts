@@ -246,7 +246,7 @@ export interface Attempted extends OrderKey {
   readonly action: 'new' | 'cancel' | 'replace'
   /** Which one it was: one that was begun later is written by itself. */
   readonly attempt: number
-  /** later: unsent although the broker is there. underWay: unknown, and the call itself may not be over. */
+  /** later: not sent although the broker is there. underWay: unknown, and the call itself may not be over. */
   readonly outcome: 'done' | 'unsent' | 'later' | 'unknown' | 'underWay'
 }
 
@@ -317,18 +317,22 @@ export const isQueueStale = (adapter: string, before: Instant): Fragment =>
 export const dropQueue = (tx: Transaction, adapter: string, before: Instant, now: Instant): Promise<number> =>
   endUnseen(tx, queued(adapter, before), { at: now, info: 'broker not reachable', syncAt: now })
 
-/** The same of these alone: their broker is there, but not for their accounts. */
+/**
+ * The same of these accounts alone: their broker is there, but not for them. Also of what waits behind an order that is
+ * not given up: it would go out with that one, whenever that is.
+ */
 export const dropUnsent = (
   tx: Transaction,
-  keys: readonly OrderKey[],
+  brokerId: number,
+  accountIds: readonly number[],
   before: Instant,
   now: Instant,
 ): Promise<number> =>
-  endUnseen(tx, fragment`${theseOrders(keys)} and ${unseenSince(before)}`, {
-    at: now,
-    info: 'broker not reachable',
-    syncAt: now,
-  })
+  endUnseen(
+    tx,
+    fragment`o.broker_id = ${brokerId}::int and o.account_id = any(${accountIds}::bigint[]) and ${unseenSince(before)}`,
+    { at: now, info: 'broker not reachable', syncAt: now },
+  )
 
 /**
  * Orders that would open and that their broker is not known to have. Kept until a disabled one is enabled they would open
