@@ -1,8 +1,10 @@
 /** Keys that are slow to prove or that Alpaca refuses: whoever has a good one waits for none of them. */
 import { afterAll, expect, test } from 'vitest'
+import { snapshotAll } from '../../src/execution/brokers/alpaca/asking.ts'
 import type { Client } from '../../src/execution/brokers/alpaca/client.ts'
+import { createNotices } from '../../src/execution/brokers/alpaca/notices.ts'
 import { createSessions } from '../../src/execution/brokers/alpaca/sessions.ts'
-import type { OrderTicket } from '../../src/execution/brokers/broker.ts'
+import { BrokerUnreachable, type OrderTicket } from '../../src/execution/brokers/broker.ts'
 import { createWorker } from '../../src/execution/worker.ts'
 import { saveCredentials } from '../../src/storage/people/credentials.ts'
 import { testDatabase } from '../support/database.ts'
@@ -87,4 +89,48 @@ test('an order whose key is slow to prove keeps no other of its call waiting, an
   expect(orders()).toBe(1)
   alpaca.fault = () => undefined
   await lonely.close()
+})
+
+test('nor does one that is asked for: the others are told of', async () => {
+  const one = await makeAlpacaScene(world)
+  const other = await joinAtAlpaca(world, one.strategyId)
+  const lonely = await world.connect()
+  const names = [one, other].map(({ accountId, book: { number } }) => ({
+    accountId,
+    account: number,
+    clientOrderId: `LST-TEST-S3-${accountId}`,
+  }))
+  let proofs = 0
+  alpaca.fault = (_, path) => (path === '/v2/account' && ++proofs === 1 ? 'slow' : undefined)
+  let found: readonly unknown[] = []
+  const finding = lonely.find(ctx, world.brokerId, names).then((standings) => {
+    found = standings
+  })
+  await expect.poll(() => found, { timeout: 2_000 }).toHaveLength(2)
+  expect(new Set(found)).toEqual(new Set([undefined, null]))
+  await finding
+  alpaca.fault = () => undefined
+  await lonely.close()
+})
+
+test('the history is read after what the account holds: sooner it might lack what explains it', async () => {
+  const { strategyId } = await makeAlpacaScene(world)
+  const { accountId, book } = await joinAtAlpaca(world, strategyId)
+  const events: string[] = []
+  const client = {
+    account: async () => ({
+      outcome: 'done',
+      body: { account_number: book.number, status: 'ACTIVE', cash: '0' },
+    }),
+    positions: async () => {
+      await db.read.one`select 1`
+      events.push('told')
+      return { outcome: 'unknown' }
+    },
+    openOrders: async () => ({ outcome: 'unknown' }),
+  }
+  const sessions = createSessions(world.keyRing, () => client as unknown as Client)
+  const desk = { sessions, why: () => undefined, pull: () => void events.push('pulled') }
+  await expect(snapshotAll(ctx, desk, createNotices(), [accountId])).rejects.toThrow(BrokerUnreachable)
+  expect(events).toEqual(['told', 'pulled'])
 })

@@ -7,14 +7,13 @@ import type { KeyRing } from '../../../storage/database/vault.ts'
 import { loadQuotedInstruments } from '../../../storage/market/quotes.ts'
 import { backoff } from '../../backoff.ts'
 import type { WorkContext } from '../../context.ts'
-import { atMost } from '../../leases.ts'
 import type { Answer, LiveBroker, OrderName, OrderTicket } from '../broker.ts'
 import { findAll, snapshotAll } from './asking.ts'
 import { createClient, type Endpoint, loadSdk, type Note } from './client.ts'
 import type { Desk } from './desk.ts'
 import { Following } from './following.ts'
 import { createNotices } from './notices.ts'
-import { createSessions, type Session } from './sessions.ts'
+import { createSessions, type Session, soon } from './sessions.ts'
 import { type AlpacaInstrument, trades } from './tickets.ts'
 import { cancelOne, placeOne, replaceOne } from './trading.ts'
 
@@ -80,9 +79,6 @@ export function createLink() {
   }
 }
 
-/** Orders wait this long for a key that is being proven; what was not sent for it is tried again. */
-const sessionMs = 1_000
-
 /**
  * Serves each order in the session of its account; where there is none for good, the order is refused, and where there
  * is none now, it is not sent. One that fails is unknown and ends nothing: the call is over when nothing of it is under
@@ -99,7 +95,7 @@ async function withSessions<Order extends OrderName>(
   return Promise.all(
     found.map(async (one, place): Promise<Answer> => {
       const order = orders[place]!
-      const session = await within(sessionMs, one)
+      const session = await soon(one)
       if (!session || 'outcome' in session) return { answer: 'unsent' }
       if ('refused' in session) return { answer: 'rejected', text: session.refused }
       return serve(session, order).catch((error: unknown): Answer => {
@@ -108,18 +104,6 @@ async function withSessions<Order extends OrderName>(
       })
     }),
   )
-}
-
-/** What comes within this time; undefined where it takes longer. */
-async function within<T>(milliseconds: number, coming: Promise<T>): Promise<T | undefined> {
-  let come: T | undefined
-  await atMost(
-    milliseconds,
-    coming.then((value) => {
-      come = value
-    }),
-  )
-  return come
 }
 
 async function withInstruments<Ticket extends OrderTicket>(

@@ -15,7 +15,7 @@ import {
 import { type Desk, lookUp, takeOrder } from './desk.ts'
 import type { Notices } from './notices.ts'
 import { standingOf } from './reports.ts'
-import { isKeyRefused, isSession, raise, type Session } from './sessions.ts'
+import { isKeyRefused, isSession, raise, type Session, soon } from './sessions.ts'
 import { symbolOf } from './tickets.ts'
 import { nameOfOrder, readAccount, readAll, readOrder, readPosition } from './wire.ts'
 
@@ -33,7 +33,7 @@ export async function findAll(
     orders.map(({ accountId }) => accountId),
   )
   const found = await inLanes(orders, lanes, async ({ clientOrderId }, place) => {
-    const session = await sessions[place]
+    const session = await soon(sessions[place])
     if (!session || !isSession(session)) return undefined
     const order = await lookUp(ctx, session, clientOrderId)
     if (!order) return order
@@ -58,8 +58,10 @@ export async function snapshotAll(
     const session = await coming
     if (!('refused' in session)) isAsked = true
     if (isSession(session)) {
+      const snapshot = await snapshotOf(ctx, notices, session)
+      // Only now: read any sooner, the history might lack what the account holds by then.
       desk.pull([session.accountId])
-      return snapshotOf(ctx, notices, session)
+      return snapshot
     }
     if ('revoked' in session) await notices.ofKey(ctx, session.revoked)
     return undefined

@@ -8,6 +8,7 @@ import type { KeyRing } from '../../../storage/database/vault.ts'
 import { type EntrustedAccount, loadEntrusted } from '../../../storage/people/credentials.ts'
 import { insertIncidents } from '../../../storage/work/incidents.ts'
 import type { WorkContext } from '../../context.ts'
+import { atMost } from '../../leases.ts'
 import type { Client, KeyPair, Outcome } from './client.ts'
 import { readAccount } from './wire.ts'
 
@@ -30,6 +31,21 @@ export const isSession = (session: Session | NoSession): session is Session => '
 export interface Sessions {
   /** The session of each of these accounts, as soon as it is known: whoever has a good key waits for no other. */
   of(ctx: WorkContext, accountIds: readonly number[]): Promise<Promise<Session | NoSession>[]>
+}
+
+/** Orders wait this long for a key that is being proven; what was not sent, or not asked for it, is tried again. */
+const sessionMs = 1_000
+
+/** A session that is there soon; undefined where its key takes longer to prove. */
+export async function soon(
+  coming: Promise<Session | NoSession> | undefined,
+): Promise<Session | NoSession | undefined> {
+  let come: Session | NoSession | undefined
+  const arrival = coming?.then((session) => {
+    come = session
+  })
+  await atMost(sessionMs, Promise.resolve(arrival))
+  return come
 }
 
 interface Kept {
