@@ -254,6 +254,22 @@ test('what may have arrived at a broker that is disabled is canceled there once 
   expect(await readOrders(world, setupId)).toMatchObject([{ status: '4', cumQty: 0, pendingAction: null }])
 })
 
+test('nor does what a sender that is gone, or too late, has left: it does not open when its broker is enabled', async () => {
+  const { brokerId, setupIds, setupId, buy } = await scene()
+  await buy('4', '90')
+  await mirror()
+  await db.write.run`
+    update account_order set attempts = 1, claimed_until = clock_timestamp() - interval '1 second'
+    where setup_id = ${setupId}`
+  await enable(brokerId, false)
+  await world.drain()
+  expect(await readOrders(world, setupId)).toMatchObject([{ status: '6', info: 'broker disabled' }])
+  await enable(brokerId, true)
+  await world.drain()
+  expect(await readOrders(world, setupId)).toMatchObject([{ status: '4', cumQty: 0, pendingAction: null }])
+  expect(await accepted(setupIds)).toBe(0)
+})
+
 test('a broker that is disabled shuts nobody out at another one', async () => {
   const [shut, open] = [await scene(), await scene()]
   for (const { buy } of [shut, open]) await buy()

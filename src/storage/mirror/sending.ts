@@ -336,10 +336,12 @@ export const dropUnsent = (
 
 /**
  * Orders that would open and that their broker is not known to have. Kept until a disabled one is enabled they would open
- * then, whatever the price, for holders who have been told that what they missed is opened at their request.
+ * then, whatever the price, for holders who have been told that what they missed is opened at their request. One that
+ * was claimed counts once its claim is over: whoever claimed it is gone, or could not send it after all.
  */
 const opensUnheard: Fragment = fragment`o.pending_action = 'new' and o.status = 'A' and o.position_effect = 'O'
-  and (o.attempts = 0 or o.unknown_at is not null) and not ${isUnconfirmed}`
+  and (o.attempts = 0 or o.unknown_at is not null or o.claimed_until is null or o.claimed_until <= clock_timestamp())
+  and not ${isUnconfirmed}`
 
 /**
  * True when orders would open at a disabled broker of the adapter. Every round of a worker asks, however many orders wait:
