@@ -26,9 +26,11 @@ describe('crash points', () => {
     const { broker, placed } = spy()
     expect(await sendOrders(ctx, 'paper', broker)).toBe(0)
     await expireClaims()
+    // Its grace is for a broker that cannot be reached, and this one was there.
+    world.clock.time += 30_000
     await sendOrders(ctx, 'paper', broker)
     expect(placed).toHaveLength(1)
-    expect(await readOrders(world, setupId)).toMatchObject([{ attempts: 2, pendingAction: null }])
+    expect(await readOrders(world, setupId)).toMatchObject([{ attempts: 1, pendingAction: null }])
     await world.drain()
     expect(await accepted(setupIds)).toBe(1)
     expect(await readOrders(world, setupId)).toMatchObject([{ status: '2', cumQty: 4 }])
@@ -233,7 +235,7 @@ describe('the link', () => {
     expect(await readOrders(world, setupId)).toMatchObject([{ status: '2', cumQty: 4, attempts: 1 }])
   })
 
-  test('after the grace they are given up, but for those that may have arrived', async () => {
+  test('after the grace they are given up, and one that may have arrived once its broker says that it has not', async () => {
     const sent = await scene()
     await sent.buy('4', '90')
     await mirror()
@@ -249,8 +251,10 @@ describe('the link', () => {
     await expireClaims()
     await world.drain()
     expect(await readOrders(world, setupId)).toMatchObject([{ status: '4', info: 'broker not reachable' }])
-    expect(await accepted(setupIds)).toBe(0)
-    expect(await readOrders(world, sent.setupId)).toMatchObject([{ status: '0' }])
+    expect(await readOrders(world, sent.setupId)).toMatchObject([
+      { status: '4', info: 'broker not reachable' },
+    ])
+    expect(await accepted([...setupIds, ...sent.setupIds])).toBe(0)
   })
 
   test('a link that breaks during the call puts the order back', async () => {

@@ -116,14 +116,14 @@ function inCalls(orders: readonly Claimed[], batch: number): Claimed[][] {
 
 /**
  * An order under way, and what came of it; `underWay`: the call was given up and may yet reach the broker; `late`: it was
- * not made, through no fault of the broker.
+ * not made, through no fault of the broker; `absent`: the broker was asked for it and does not have it.
  */
 interface Sent {
   readonly order: Claimed
-  readonly answer: Answer | { readonly answer: 'underWay' | 'late' }
+  readonly answer: Answer | { readonly answer: 'underWay' | 'late' | 'absent' }
 }
 
-/** Sends claimed orders of one kind and writes down what came of each. */
+/** Serves claimed orders of one kind and writes down what came of each. */
 async function deliver(
   ctx: WorkContext,
   lease: Lease,
@@ -132,12 +132,12 @@ async function deliver(
   claimed: readonly Claimed[],
   claimedAt: number,
 ): Promise<void> {
-  const found = await findDoubtful(ctx, brokerId, broker, claimed.filter(isDoubtful))
-  const toSend = claimed.filter((order) => !found.some((sent) => sent.order === order))
-  const isLate = performance.now() - claimedAt > freshMs
-  const send = (): Promise<readonly Answer[]> => callOf(ctx, brokerId, broker, toSend, claimedAt + writeMs)
-  const sent = isLate ? toSend.map(tooLate) : await sendCall(ctx, toSend, send)
-  await record(ctx, lease, brokerId, broker, [...found, ...sent])
+  const serve = async (): Promise<Sent[]> => {
+    if (claimed.every(isDoubtful)) return find(ctx, brokerId, broker, claimed)
+    if (performance.now() - claimedAt > freshMs) return claimed.map(tooLate)
+    return sendCall(ctx, claimed, () => callOf(ctx, brokerId, broker, claimed, claimedAt + writeMs))
+  }
+  await record(ctx, lease, brokerId, broker, await serve())
 }
 
 const tooLate = (order: Claimed): Sent => ({ order, answer: { answer: 'late' } })
@@ -164,21 +164,23 @@ function callOf(
   }
 }
 
-/** Asks for orders that may or may not have arrived; absent ones are left out: they are to be sent again. */
-async function findDoubtful(
+/**
+ * Asks for orders that may or may not have arrived. One that did not waits as if it had never been sent: it is held
+ * against its setup anew and goes out next, or is given up with what has waited for too long.
+ */
+async function find(
   ctx: WorkContext,
   brokerId: number,
   broker: Broker,
   orders: readonly Claimed[],
 ): Promise<Sent[]> {
-  if (orders.length === 0) return []
   try {
     const names = orders.map((order) => nameOf(ctx, order))
     const known = await inTime(broker.find(ctx, brokerId, names))
-    return orders.flatMap((order, place): Sent[] => {
+    return orders.map((order, place): Sent => {
       const standing = known[place]
-      if (standing === null) return []
-      return [{ order, answer: { answer: standing ? 'accepted' : 'unknown' } }]
+      if (standing === null) return { order, answer: { answer: 'absent' } }
+      return { order, answer: { answer: standing ? 'accepted' : 'unknown' } }
     })
   } catch (error) {
     ctx.log.warn({ error, brokerId, orders: orders.length }, 'the broker could not be asked for orders')
@@ -261,7 +263,9 @@ async function record(
     ]),
   )
   const unreached = sent
-    .filter(({ answer }) => answer.answer === 'unsent')
+    .filter(
+      ({ order, answer }) => answer.answer === 'unsent' || (answer.answer === 'absent' && order.isUnknown),
+    )
     .map(({ order }) => order.accountId)
   if (unreached.length > 0 && broker.isUp())
     await ctx.db.transaction((tx) => dropUnsent(tx, brokerId, unreached, now - driftGrace, now))

@@ -51,6 +51,8 @@ export interface SendRow extends CopyRow {
   readonly fence: number
   readonly isConfirmationNeeded: boolean
   readonly confirmBy: Instant | null
+  /** Its broker did not say what became of it; one that a dead sender has left was not asked of any. */
+  readonly isUnknown: boolean
 }
 
 /**
@@ -162,7 +164,7 @@ const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[
       select from platform_switch where name = 'noOpeningOrders' and value = 'true')
       or not (${isOpeningPermitted}) or ${lapseOfSetup}) as "noOpening",
     case when o.position_effect = 'C' and o.pending_action <> 'cancel' and o.attempts = 0 then ${heldAgainst} end as closable,
-    t.is_confirmation_needed as "isConfirmationNeeded", o.confirm_by as "confirmBy"
+    t.is_confirmation_needed as "isConfirmationNeeded", o.confirm_by as "confirmBy", o.unknown_at is not null as "isUnknown"
   from account_order o join instrument i on i.id = o.instrument_id join account a on a.id = o.account_id
   join setup t on t.id = o.setup_id
   where ${theseOrders(keys)} and coalesce(o.pending_action, '') <> ''
@@ -246,8 +248,11 @@ export interface Attempted extends OrderKey {
   readonly action: 'new' | 'cancel' | 'replace'
   /** Which one it was: one that was begun later is written by itself. */
   readonly attempt: number
-  /** later: not sent although the broker is there. underWay: unknown, and the call itself may not be over. */
-  readonly outcome: 'done' | 'unsent' | 'later' | 'unknown' | 'underWay'
+  /**
+   * later: not sent although the broker is there. absent: the broker has none of those before either. underWay: unknown,
+   * and the call itself may not be over.
+   */
+  readonly outcome: 'done' | 'unsent' | 'later' | 'absent' | 'unknown' | 'underWay'
 }
 
 /** How long an order `o` is left alone before its broker is asked again: longer with each attempt. */
@@ -267,17 +272,22 @@ export async function saveAttempts(
   fence: number,
   now: Instant,
 ): Promise<void> {
+  const column = (name: keyof Attempted, type: string) =>
+    uncounted(
+      attempts.map((attempt) => attempt[name]),
+      type,
+    )
   await tx.run`
     update account_order o set
       pending_action = case when t.outcome = 'done' and o.pending_action = t.action then null else o.pending_action end,
-      attempts = o.attempts - case when t.outcome in ('unsent', 'later') then 1 else 0 end,
+      attempts = case when t.outcome = 'absent' then 0 when t.outcome in ('unsent', 'later') then o.attempts - 1
+        else o.attempts end,
       unknown_at = case when t.outcome in ('unknown', 'underWay') and t.action <> 'cancel' then coalesce(o.unknown_at, ${instant(now)}::timestamptz) end,
       claimed_until = case when t.outcome = 'later' and o.pending_action = t.action then clock_timestamp() + ${laterPause}
         when t.outcome in ('unknown', 'underWay') then greatest(clock_timestamp() + ${askingPause},
         case when t.outcome = 'underWay' and t.action <> 'cancel' then o.claimed_until end) end
-    from unnest(${attempts.map(({ accountId }) => accountId)}::bigint[], ${attempts.map(({ id }) => id)}::bigint[],
-      ${attempts.map(({ action }) => action)}::text[], ${attempts.map(({ attempt }) => attempt)}::int[],
-      ${attempts.map(({ outcome }) => outcome)}::text[]) t (account_id, id, action, attempt, outcome)
+    from unnest(${column('accountId', 'bigint')}, ${column('id', 'bigint')}, ${column('action', 'text')},
+      ${column('attempt', 'int')}, ${column('outcome', 'text')}) t (account_id, id, action, attempt, outcome)
     where o.account_id = t.account_id and o.id = t.id and o.claim_fence = ${fence}::bigint and o.attempts = t.attempt
       and o.claimed_until is not null`
 }
