@@ -132,9 +132,14 @@ export async function whileKept<Result>(
 export const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   delay(milliseconds, undefined, { signal }).catch(() => undefined)
 
-/** Waits for work, but no longer than this. */
-export async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+/** Waits for work, but no longer than this: undefined where it takes longer. */
+export async function atMost<Result>(
+  milliseconds: number,
+  work: Promise<Result>,
+): Promise<Result | undefined> {
   const waiting = new AbortController()
-  await Promise.race([work, pause(milliseconds, waiting.signal)])
+  const late = pause(milliseconds, waiting.signal).then(() => undefined)
+  const result = await Promise.race([work, late])
   waiting.abort()
+  return result
 }

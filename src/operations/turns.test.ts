@@ -1,21 +1,8 @@
 import { expect, test } from 'vitest'
+import { besideOthers } from '../../test/support/beside-others.ts'
 import { compileRow, rows, textOf } from '../contract/index.ts'
 import { replyInTurns, replyWith } from './reply.ts'
 import { inTurns, rowsAtOnce } from './turns.ts'
-
-/** What `work` answers, and how often somebody else had a turn of the event loop meanwhile. */
-async function besideOthers<T>(work: () => Promise<T> | T): Promise<{ answer: T; turns: number }> {
-  let turns = 0
-  let isOver = false
-  const other = (): void => {
-    turns += 1
-    if (!isOver) setImmediate(other)
-  }
-  setImmediate(other)
-  const answer = await work()
-  isOver = true
-  return { answer, turns }
-}
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at)
 

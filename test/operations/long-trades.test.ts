@@ -4,6 +4,7 @@ import type { Context } from '../../src/operations/context.ts'
 import { getStrategyHistoricalClosedTrades } from '../../src/operations/strategies/trades.ts'
 import { rowsAtOnce } from '../../src/operations/turns.ts'
 import { fragment, type Sql } from '../../src/storage/database/sql.ts'
+import { besideOthers } from '../support/beside-others.ts'
 import { testDatabase } from '../support/database.ts'
 
 const { db } = await testDatabase()
@@ -63,15 +64,8 @@ test.each([
   const whole = (await answerOf(first)) as { results: readonly { TradeId: number }[] }
   const signals = Array.from({ length: trades }, (_, place) => 2 * (trades - place) - 1)
   expect(whole.results.map(({ TradeId }) => TradeId)).toEqual(signals)
-  let turns = 0
-  let isOver = false
-  const other = (): void => {
-    turns += 1
-    if (!isOver) setImmediate(other)
-  }
-  setImmediate(other)
-  expect(await answerOf(again)).toEqual(whole)
-  isOver = true
+  const { answer, turns } = await besideOthers(() => answerOf(again))
+  expect(answer).toEqual(whole)
   const between = lists.map((length) => length / rowsAtOnce - 1)
   expect(turns).toBeGreaterThanOrEqual(between.reduce((sum, count) => sum + count))
 })

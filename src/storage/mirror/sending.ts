@@ -323,9 +323,13 @@ const queued = (adapter: string, before: Instant): Fragment =>
 export const isQueueStale = (adapter: string, before: Instant): Fragment =>
   fragment`exists (select from account_order o where ${queued(adapter, before)})`
 
-/** Gives such copies up; answers how many rows moved. What they were to do is AutoSync's from now on. */
+/** Gives copies up; answers how many rows moved. What they were to do is AutoSync's from now on. */
+const giveUp = (tx: Transaction, which: Fragment, now: Instant): Promise<number> =>
+  endUnseen(tx, which, { at: now, info: 'broker not reachable', syncAt: now })
+
+/** Gives up what the adapter's brokers have not seen since then. */
 export const dropQueue = (tx: Transaction, adapter: string, before: Instant, now: Instant): Promise<number> =>
-  endUnseen(tx, queued(adapter, before), { at: now, info: 'broker not reachable', syncAt: now })
+  giveUp(tx, queued(adapter, before), now)
 
 /**
  * The same of these accounts alone: their broker is there, but not for them. Also of what waits behind an order that is
@@ -338,10 +342,10 @@ export const dropUnsent = (
   before: Instant,
   now: Instant,
 ): Promise<number> =>
-  endUnseen(
+  giveUp(
     tx,
     fragment`o.broker_id = ${brokerId}::int and o.account_id = any(${accountIds}::bigint[]) and ${unseenSince(before)}`,
-    { at: now, info: 'broker not reachable', syncAt: now },
+    now,
   )
 
 /**

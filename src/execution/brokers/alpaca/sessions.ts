@@ -37,16 +37,9 @@ export interface Sessions {
 const sessionMs = 1_000
 
 /** A session that is there soon; undefined where its key takes longer to prove. */
-export async function soon(
+export const soon = (
   coming: Promise<Session | NoSession> | undefined,
-): Promise<Session | NoSession | undefined> {
-  let come: Session | NoSession | undefined
-  const arrival = coming?.then((session) => {
-    come = session
-  })
-  await atMost(sessionMs, Promise.resolve(arrival))
-  return come
-}
+): Promise<Session | NoSession | undefined> => atMost(sessionMs, Promise.resolve(coming))
 
 interface Kept {
   /** User name and version of the password that the client was made of. */
