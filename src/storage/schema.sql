@@ -584,6 +584,14 @@ create table fix_session (
   constraint fix_session_next_outbound_check CHECK ((next_outbound > 0))
 );
 
+create table former_symbol (
+  symbol text not null,
+  until timestamp with time zone not null,
+  instrument_id bigint not null,
+  constraint former_symbol_pkey PRIMARY KEY (symbol, until),
+  constraint former_symbol_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
+);
+
 create table idempotency (
   access_key_id bigint not null,
   idempotency_key text not null,

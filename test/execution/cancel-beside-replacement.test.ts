@@ -5,7 +5,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { applyReports } from '../../src/execution/reports/reports.ts'
-import { insertReports } from '../../src/storage/brokers/reports.ts'
+import { insertReports } from '../../src/storage/brokers/report-intake.ts'
 import type { Fault } from '../support/alpaca-stand-in.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'

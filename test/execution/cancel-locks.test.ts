@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { clientOrderId } from '../../src/domain/orders/client-order-id.ts'
-import { insertReports } from '../../src/storage/brokers/reports.ts'
+import { insertReports } from '../../src/storage/brokers/report-intake.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
 import { countingTries, holdLocks, holdTable, untilWaiting } from '../support/locks.ts'

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { minute } from '../../src/domain/time.ts'
-import { allowOpening } from '../../src/storage/mirror/setups.ts'
+import { allowOpening, stopSetup } from '../../src/storage/mirror/setups.ts'
 import { markSetups } from '../../src/storage/mirror/sync-due.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
@@ -203,6 +203,44 @@ describe('a change that a broker refuses', () => {
       expect(asked()).toEqual(['1 @90'])
     },
   )
+})
+
+describe('a cancel that a broker refuses when the setup is stopped', () => {
+  async function stop(positionsLeftOpen: boolean) {
+    const made = await scene()
+    await made.order({ quantity: '4' })
+    await made.sell({ limit: '110' })
+    await made.order({ limit: '90' })
+    stubborn.refuses = 'cancel'
+    await stopSetup(db.write, made.setupId, { leftVersion: 2, stoppedAt: clock.time, positionsLeftOpen })
+    await world.drain()
+    return made
+  }
+  const working = (setupId: number) =>
+    db.read.rows`select source from account_order where setup_id = ${setupId} and status in ('0', '6')`
+
+  test.each([
+    ['left open', true, 4],
+    ['closed', false, 0],
+  ])('is asked for each minute until it says yes: positions are to be %s', async (_, isLeftOpen, left) => {
+    const { setupId, instrumentId, symbol } = await stop(isLeftOpen)
+    expect(stubborn.asked).toHaveLength(2)
+    clock.time += minute - 1
+    await world.drain()
+    expect(stubborn.asked).toHaveLength(2)
+    for (const times of [4, 6]) {
+      clock.time += minute
+      await world.drain()
+      expect(stubborn.asked).toHaveLength(times)
+    }
+    expect(await working(setupId)).toHaveLength(2)
+    stubborn.refuses = null
+    clock.time += minute
+    await world.drain()
+    await world.quote(symbol, '100', '100')
+    expect(await working(setupId)).toEqual([])
+    expect(await readHeld(world, setupId, instrumentId)).toBe(left)
+  })
 })
 
 afterEach(async () => {

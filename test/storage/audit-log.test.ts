@@ -140,6 +140,7 @@ const unwatched = {
       'account_event',
       'audit_chain',
       'audit_entry',
+      'former_symbol',
       'incident',
       'payment_event',
       'schema_migration',

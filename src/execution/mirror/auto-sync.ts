@@ -13,6 +13,7 @@ import {
   insertAccountOrders,
   type NewAccountOrder,
 } from '../../storage/mirror/account-orders.ts'
+import { withdrawOfStopped } from '../../storage/mirror/closings.ts'
 import { endExclusionsIn, type SetupSymbol } from '../../storage/mirror/exclusions.ts'
 import { type Succession, saveSuccessions } from '../../storage/mirror/successions.ts'
 import { type SyncCase, syncCases } from '../../storage/mirror/sync-cases.ts'
@@ -81,6 +82,9 @@ async function syncNext(ctx: WorkContext, tx: Transaction, setups: Among): Promi
     ...(await followClosing(tx, cases, now)),
   ])
   await endIdleExits(tx, disabled, now)
+  const isFollowing = new Set(seen.map(({ setup }) => setup.id))
+  const stopped = ids.filter((id) => !isFollowing.has(id))
+  if (stopped.length > 0) await withdrawOfStopped(tx, stopped, now)
   await endExclusionsIn(
     tx,
     planned.flatMap(({ one, plan }) => plan.clearedExclusions.map((symbol) => symbolIn(one, symbol))),

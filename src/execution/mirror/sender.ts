@@ -8,7 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { dec } from '../../domain/decimal.ts'
 import { chunked, groupBy } from '../../domain/group.ts'
 import { clientOrderId } from '../../domain/orders/client-order-id.ts'
-import { insertReports, type NewReport, type ReportKind } from '../../storage/brokers/reports.ts'
+import { insertReports } from '../../storage/brokers/report-intake.ts'
+import type { NewReport, ReportKind } from '../../storage/brokers/reports.ts'
 import {
   type Attempted,
   dropQueue,

@@ -100,6 +100,7 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
     tx,
     await listAnew(tx, options, ratio),
     options.map(({ symbol }) => symbol),
+    action.at,
   )
   return books.length
 }

@@ -22,7 +22,8 @@ import {
   savePositionGaps,
   sumBooked,
 } from '../../storage/brokers/reconciliation.ts'
-import { insertReports, type NewReport, type NewTotal } from '../../storage/brokers/reports.ts'
+import { insertReports } from '../../storage/brokers/report-intake.ts'
+import type { NewReport, NewTotal } from '../../storage/brokers/reports.ts'
 import { findOwnOrders, listSentOrders, type SentOrder } from '../../storage/brokers/sent-orders.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { loadNearEffects } from '../../storage/market/calendar-effects.ts'

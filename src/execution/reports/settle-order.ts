@@ -4,7 +4,7 @@ import { clientOrderId } from '../../domain/orders/client-order-id.ts'
 import { readGapWords } from '../../domain/orders/order-gap.ts'
 import { type NotSettled, type StatedTotal, settlement } from '../../domain/orders/order-settlement.ts'
 import type { Instant } from '../../domain/time.ts'
-import { insertReports } from '../../storage/brokers/reports.ts'
+import { insertReports } from '../../storage/brokers/report-intake.ts'
 import { type DifferingOrder, listDifferingOrders } from '../../storage/brokers/sent-orders.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 

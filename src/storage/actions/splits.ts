@@ -45,12 +45,14 @@ export async function listTakenSymbols(
 
 /**
  * Lists options anew under their new strikes. One may take the symbol that another one leaves, so all leave theirs
- * first. What brokers have told of them and waits to be booked goes along: its old symbol would be nobody's.
+ * first. What brokers have told of them and waits to be booked goes along: its old symbol would be nobody's. What they tell
+ * later of the time before `until` is known by the symbols that are noted here.
  */
 export async function adjustOptions(
   tx: Transaction,
   options: readonly OptionRow[],
   before: readonly string[],
+  until: Instant,
 ): Promise<void> {
   if (options.length === 0) return
   const column = <K extends keyof OptionRow>(name: K): OptionRow[K][] => options.map((option) => option[name])
@@ -63,10 +65,15 @@ export async function adjustOptions(
       ${column('strike')}::numeric[], ${column('pointValue')}::numeric[]) o (id, symbol, root, strike, point_value)
     where i.id = o.id`
   const listed = fragment`
-    from instrument i join unnest(${column('id')}::bigint[], ${before}::text[]) o (id, symbol) on o.id = i.id
-    where r.symbol = o.symbol`
-  await tx.run`update paper_report r set symbol = i.symbol ${listed}`
-  await tx.run`update broker_report r set symbol = i.symbol ${listed} and r.applied_at is null`
+    from instrument i join unnest(${column('id')}::bigint[], ${before}::text[]) o (id, symbol) on o.id = i.id`
+  await tx.run`update paper_report r set symbol = i.symbol ${listed} where r.symbol = o.symbol`
+  await tx.run`
+    update broker_report r set symbol = i.symbol ${listed} where r.symbol = o.symbol and r.applied_at is null`
+  // Of two splits at one moment the first says what the symbol was until then.
+  await tx.run`
+    insert into former_symbol (symbol, until, instrument_id)
+    select o.symbol, ${instant(until)}::timestamptz, o.id ${listed} where i.symbol <> o.symbol
+    on conflict do nothing`
 }
 
 /** The last quotes in new units: marks of what is held from the day of the split on, and unfit for fills. */

@@ -12,7 +12,8 @@ import { instant } from '../database/wire.ts'
 import { netExecutions, sinceSplits, wasAlive } from '../market/units-since-splits.ts'
 import { insertIncidents, type NewIncident } from '../work/incidents.ts'
 import { guardLease, type Lease } from '../work/leases.ts'
-import { insertReports, type NewReport, type NewTotal } from './reports.ts'
+import { insertToldReports } from './report-intake.ts'
+import type { NewReport, NewTotal } from './reports.ts'
 import { chainsOfNamed } from './sent-orders.ts'
 
 export interface FixSessionRow {
@@ -85,7 +86,7 @@ export const takeFixMessages = (
 ): Promise<void> =>
   db.transaction(async (tx) => {
     await guardLease(tx, lease)
-    await insertReports(tx, reports)
+    await insertToldReports(tx, reports)
     await insertIncidents(tx, incidents)
     await tx.run`update fix_session set next_inbound = ${nextInbound}::bigint where connection = ${connection}`
     if (reports.length > 0) await tx.run`select pg_notify('work', '')`

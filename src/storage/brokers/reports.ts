@@ -59,23 +59,6 @@ export interface NewTotal extends NewReport {
   readonly px: string
 }
 
-/** Takes in what brokers say; what is known changes nothing. */
-export async function insertReports(sql: Sql, reports: readonly (NewReport | NewTotal)[]): Promise<void> {
-  if (reports.length === 0) return
-  const column = <K extends keyof NewReport>(name: K): NewReport[K][] => reports.map((report) => report[name])
-  const total = <K extends 'side' | 'quantity' | 'px'>(name: K): (NewTotal[K] | null)[] =>
-    reports.map((report) => (name in report ? (report as NewTotal)[name] : null))
-  await sql.run`
-    insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, text, occurred_at,
-      side, quantity, px, cum_qty)
-    select * from unnest(${column('brokerId')}::int[], ${column('reportKey')}::text[], ${column('accountId')}::bigint[],
-      ${column('clientOrderId')}::text[], ${column('kind')}::text[], ${column('symbol')}::text[],
-      ${column('text')}::text[], ${reports.map((report) => instant(report.occurredAt))}::timestamptz[],
-      ${total('side')}::text[], ${total('quantity')}::numeric[], ${total('px')}::numeric[],
-      ${reports.map(({ cumQty }) => cumQty ?? null)}::numeric[])
-    on conflict (broker_id, account_id, report_key) do nothing`
-}
-
 /** An account whose reports are applied now. */
 export interface ReportedAccount {
   readonly id: number

@@ -2,7 +2,7 @@
 
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
-import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
+import { type Fragment, fragment, idsOf, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
 import { cancelOrders } from './account-orders.ts'
@@ -34,13 +34,17 @@ const isClosable = fragment`p.quantity <> 0 and not a.is_autotrade_disabled
     where o.source_id = p.instrument_id and o.setup_id = setup.id and o.source = 'X'
     order by o.revision desc limit 1), true)`
 
+/** An order (o) at work that nobody withdraws yet. */
+const isKept = fragment`${isWorking} and o.status <> '6'`
+
 /**
- * A closing order (o) at work that would close more than is held by now: an execution of before it was taken back, or is
- * told only since. What it has not found at its broker, it would open the other way. Not one that its broker has refused
- * to cancel: it would be asked the same over and over, as long as it says no.
+ * A closing order (o) that would close more than is held by now: an execution of before it was taken back, or is told
+ * only since. What it has not found at its broker, it would open the other way.
  */
-const isExcessive = fragment`o.source = 'X' and ${isWorking} and o.status <> '6' and o.info = ${stoppedInfo}
-  and o.order_qty - o.cum_qty > ${heldAgainst}`
+const wouldReverse = fragment`o.source = 'X' and o.order_qty - o.cum_qty > ${heldAgainst}`
+
+/** Such an order at work. Not one that its broker has refused to cancel: it would be asked the same at once, over and over. */
+const isExcessive = fragment`${wouldReverse} and ${isKept} and o.info = ${stoppedInfo}`
 
 /** A setup that holds nothing and has nothing at work. */
 const isOver = fragment`
@@ -78,6 +82,21 @@ export const withdrawExcessive = (
 ): Promise<number> => {
   const which = fragment`o.setup_id = any(${setupIds}::bigint[]) and ${isExcessive}`
   return cancelOrders(tx, which, { at: now, info: 'no longer wanted' })
+}
+
+/**
+ * Withdraws once more what works in these setups, which were stopped: a broker has refused to cancel it. Not what closes
+ * positions that are to be closed.
+ */
+export const withdrawOfStopped = (
+  tx: Transaction,
+  setupIds: readonly number[],
+  now: Instant,
+): Promise<number> => {
+  const isWanted = fragment`o.source = 'X' and not (${wouldReverse})
+    and not (select positions_left_open from setup where id = o.setup_id)`
+  const which = fragment`o.setup_id = any(${uncounted(setupIds, 'bigint')}::bigint[]) and ${isKept} and not (${isWanted})`
+  return cancelOrders(tx, which, { at: now, info: stoppedInfo })
 }
 
 /** An open position without a working order in a stopped setup. */

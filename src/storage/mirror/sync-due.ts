@@ -119,8 +119,7 @@ async function affordable(tx: Transaction, named: readonly NamedSetup[]): Promis
 
 /**
  * Locks the setups that have been due for longest, or those that are marked again with each of their executions would
- * keep all others waiting: their strategies, then their accounts; those that others hold are passed over. Marks of
- * setups that have stopped are dropped: nothing is done there.
+ * keep all others waiting: their strategies, then their accounts; those that others hold are passed over.
  */
 export async function claimSyncs(
   tx: Transaction,

@@ -4,7 +4,7 @@
  */
 import { parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
 import { findReplacing } from '../../../storage/brokers/broker-pulls.ts'
-import { insertReports } from '../../../storage/brokers/reports.ts'
+import { insertToldReports } from '../../../storage/brokers/report-intake.ts'
 import type { WorkContext } from '../../context.ts'
 import { isOurs } from '../../own-orders.ts'
 import type { Outcome } from './client.ts'
@@ -33,7 +33,7 @@ export async function take(ctx: WorkContext, reports: readonly Report[]): Promis
     ({ kind, clientOrderId }) =>
       kind === 'fill' || kind === 'bust' || isOurs(ctx.settings.environment, clientOrderId),
   )
-  await insertReports(ctx.db.write, news)
+  await insertToldReports(ctx.db.write, news)
   return news.length
 }
 

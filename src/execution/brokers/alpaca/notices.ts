@@ -4,7 +4,8 @@
  * Autotrade on again although nothing has changed is told again.
  */
 import { dayIn, type Instant, newYork } from '../../../domain/time.ts'
-import { insertReports, type ReportKind } from '../../../storage/brokers/reports.ts'
+import { insertReports } from '../../../storage/brokers/report-intake.ts'
+import type { ReportKind } from '../../../storage/brokers/reports.ts'
 import type { WorkContext } from '../../context.ts'
 import type { AlpacaAccount } from './wire.ts'
 
