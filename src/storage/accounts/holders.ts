@@ -7,7 +7,7 @@ import { type Decimal, dec, decOrNull } from '../../domain/decimal.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
-import type { Sql, Transaction } from '../database/sql.ts'
+import { idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { bookCurrency } from '../orders/order-books.ts'
 import { lockStrategies } from '../orders/signals.ts'
@@ -119,16 +119,14 @@ export async function listTradersSince(
 }
 
 /** Strategies that are flat and were not at `since`: what they traded from then on does not add up to nothing. */
-export async function listFlattenedSince(
+export const listFlattenedSince = (
   sql: Sql,
   instrumentIds: readonly number[],
   since: Instant,
-): Promise<number[]> {
-  const rows = await sql.rows<{ id: number }>`
+): Promise<number[]> =>
+  idsOf(sql.rows`
     select f.strategy_id as id from fill f join position p using (strategy_id, instrument_id)
     where f.instrument_id = any(${instrumentIds}::bigint[]) and f.filled_at >= ${instant(since)}::timestamptz
       and p.quantity = 0
     group by f.strategy_id, f.instrument_id
-    having sum(case f.side when '1' then f.quantity else -f.quantity end) <> 0`
-  return rows.map(({ id }) => id)
-}
+    having sum(case f.side when '1' then f.quantity else -f.quantity end) <> 0`)

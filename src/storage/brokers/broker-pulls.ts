@@ -4,22 +4,20 @@
  */
 import type { ClientOrderKey } from '../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../domain/time.ts'
-import { fragment, type Sql } from '../database/sql.ts'
+import { fragment, idsOf, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { mayBeDone } from '../market/calendar-effects.ts'
 import { toldOf } from '../market/units-since-splits.ts'
 import { chainsOfNamed } from './sent-orders.ts'
 
 /** Accounts that follow, or followed, a strategy at an enabled broker of the adapter and have their credentials. */
-export async function listFollowedAccounts(sql: Sql, adapter: string): Promise<number[]> {
-  const rows = await sql.rows<{ id: number }>`
+export const listFollowedAccounts = (sql: Sql, adapter: string): Promise<number[]> =>
+  idsOf(sql.rows`
     select a.id from account a join broker b on b.id = a.broker_id
     where b.adapter = ${adapter} and b.is_enabled and a.broker_user_id is not null
       and exists (select from account_credential c where c.account_id = a.id)
       and exists (select from setup where setup.account_id = a.id)
-    order by a.id`
-  return rows.map(({ id }) => id)
-}
+    order by a.id`)
 
 /** How far each account's history was read; what lies before its first setup is not ours to book. */
 export const loadPulls = (

@@ -7,7 +7,7 @@ import type { Decimal } from '../../domain/decimal.ts'
 import { clientOrderIdPrefix } from '../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
-import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
+import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { netExecutions, sinceSplits } from '../market/units-since-splits.ts'
 
@@ -22,17 +22,12 @@ export const isReconciliationDue = (adapter: string, now: Instant): Fragment =>
   fragment`exists (select from ${dueBrokers(adapter, now, false)})`
 
 /** The brokers to ask now. */
-export async function listReconciledBrokers(
+export const listReconciledBrokers = (
   sql: Sql,
   adapter: string,
   now: Instant,
   isForced: boolean,
-): Promise<number[]> {
-  const rows = await sql.rows<{
-    id: number
-  }>`select b.id from ${dueBrokers(adapter, now, isForced)} order by b.id`
-  return rows.map(({ id }) => id)
-}
+): Promise<number[]> => idsOf(sql.rows`select b.id from ${dueBrokers(adapter, now, isForced)} order by b.id`)
 
 /** The broker is asked again at this time, whatever was planned before; `answeredAt`: it has answered just now. */
 export async function scheduleReconciliation(
@@ -76,19 +71,17 @@ export async function findNextConfirmation(sql: Sql, patience: number): Promise<
 }
 
 /** Accounts that follow, or followed, a strategy at the broker, by id after `after`. */
-export async function listReconciledAccounts(
+export const listReconciledAccounts = (
   sql: Sql,
   brokerId: number,
   after: number,
   limit: number,
-): Promise<number[]> {
-  const rows = await sql.rows<{ id: number }>`
+): Promise<number[]> =>
+  idsOf(sql.rows`
     select a.id from account a
     where a.broker_id = ${brokerId}::int and a.id > ${after}::bigint
       and exists (select from setup where setup.account_id = a.id)
-    order by a.id limit ${limit}::int`
-  return rows.map(({ id }) => id)
-}
+    order by a.id limit ${limit}::int`)
 
 /** How far reports have come: what is taken in later has a greater number. */
 export const lastReport = async (sql: Sql): Promise<number> =>

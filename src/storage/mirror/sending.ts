@@ -9,6 +9,7 @@ import {
   type Fragment,
   fragment,
   identifier,
+  idsOf,
   type Sql,
   type Transaction,
   uncounted,
@@ -20,21 +21,19 @@ import { type AsEnded, inNewUnits, sinceEnd, sinceEndColumns } from './ended-ord
 import { isUnconfirmed } from './order-confirmations.ts'
 import { endUnseen } from './unseen-orders.ts'
 
-/** True while a broker of the adapter has an order to hear of. */
-export const isSendingDue = (adapter: string): Fragment => fragment`exists (
-  select from broker b where b.adapter = ${adapter} and b.is_enabled and exists (
+/** Enabled brokers `b` of the adapter that have an order to hear of. */
+const sendingBrokers = (adapter: string): Fragment => fragment`
+  broker b where b.adapter = ${adapter} and b.is_enabled and exists (
     select from account_order o where o.broker_id = b.id and o.pending_action is not null
-      and not ${isUnconfirmed} and (o.claimed_until is null or o.claimed_until <= clock_timestamp())))`
+      and not ${isUnconfirmed} and (o.claimed_until is null or o.claimed_until <= clock_timestamp()))`
 
-/** Enabled brokers of the adapter with such orders. */
-export async function listSendingBrokers(sql: Sql, adapter: string): Promise<number[]> {
-  const rows = await sql.rows<{ id: number }>`
-    select b.id from broker b where b.adapter = ${adapter} and b.is_enabled and exists (
-      select from account_order o where o.broker_id = b.id and o.pending_action is not null
-        and not ${isUnconfirmed} and (o.claimed_until is null or o.claimed_until <= clock_timestamp()))
-    order by b.id`
-  return rows.map(({ id }) => id)
-}
+/** True while there is such a broker. */
+export const isSendingDue = (adapter: string): Fragment =>
+  fragment`exists (select from ${sendingBrokers(adapter)})`
+
+/** All of them. */
+export const listSendingBrokers = (sql: Sql, adapter: string): Promise<number[]> =>
+  idsOf(sql.rows`select b.id from ${sendingBrokers(adapter)} order by b.id`)
 
 /** An order to send, with what decides whether it may be. */
 export interface SendRow extends CopyRow {

@@ -5,7 +5,7 @@
 import type { Side } from '../../domain/codes.ts'
 import type { Decimal } from '../../domain/decimal.ts'
 import type { Instant } from '../../domain/time.ts'
-import type { Sql, Transaction } from '../database/sql.ts'
+import { idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type BookKey, bookKeys } from '../work/matching.ts'
 import { outdateStatistics } from '../work/record-changes.ts'
@@ -63,11 +63,8 @@ export async function loadOtherValues(
 }
 
 /** Ids for new trades. */
-export async function nextTradeIds(sql: Sql, count: number): Promise<number[]> {
-  const rows = await sql.rows<{ id: number }>`
-    select nextval('trade_id_seq') as id from generate_series(1, (select ${count}::int))`
-  return rows.map(({ id }) => id)
-}
+export const nextTradeIds = (sql: Sql, count: number): Promise<number[]> =>
+  idsOf(sql.rows`select nextval('trade_id_seq') as id from generate_series(1, (select ${count}::int))`)
 
 /** A trade as its last fill left it. */
 export interface TradeState extends BookKey {
