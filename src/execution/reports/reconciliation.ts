@@ -211,7 +211,7 @@ const idOf = ({ settings }: WorkContext, order: SentOrder): string =>
   clientOrderId({ environment: settings.environment, ...order })
 
 /** When a difference that is watched has lasted long enough. */
-const nextConfirmation: DueSource = (sql) => findNextConfirmation(sql, patience)
+const nextConfirmation: DueSource = findNextConfirmation(patience)
 
 /** Brokers are asked at the start, when a link is back, and when their time has come. */
 export function reconciliationStep(adapter: string, broker: Broker): Step {

@@ -9,7 +9,7 @@ import { lockHolders, lockHoldingAccounts, lockMarks } from '../accounts/holders
 import { type LedgerKey, ledgerName } from '../accounts/ledgers.ts'
 import { countsFrom, executions } from '../accounts/setup-entries.ts'
 import { workingPaper } from '../brokers/paper.ts'
-import { hasCome } from '../database/moments.ts'
+import { firstMoment, hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { cancelOrders } from '../mirror/account-orders.ts'
@@ -41,11 +41,8 @@ export const isEndDue = (now: Instant): Fragment => fragment`exists (
   select from instrument where ${hasCome(fragment`due_at`, now)})`
 
 /** When time next ends something about a contract. */
-export async function findNextEnd(sql: Sql): Promise<Instant | undefined> {
-  const next = await sql.maybe<{ at: Instant }>`
-    select due_at as at from instrument where due_at is not null order by due_at limit 1`
-  return next?.at
-}
+export const findNextEnd = firstMoment`
+  select due_at from instrument where due_at is not null order by due_at limit 1`
 
 /**
  * The contract whose end comes first, and not later than at `by`, claimed. Its row is locked behind those of its holders:

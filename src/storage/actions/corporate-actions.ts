@@ -8,7 +8,7 @@ import { type Decimal, decOrNull } from '../../domain/decimal.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
 import { countsFrom, executions } from '../accounts/setup-entries.ts'
-import { hasCome } from '../database/moments.ts'
+import { firstMoment, hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
@@ -130,11 +130,8 @@ export const isActionDue = (now: Instant): Fragment => fragment`exists (
   select from corporate_action where booked_at is null and ${hasCome(fragment`takes_effect_at`, now)})`
 
 /** When the next action takes effect. */
-export async function findNextAction(sql: Sql): Promise<Instant | undefined> {
-  const next = await sql.maybe<{ at: Instant }>`
-    select takes_effect_at as at from corporate_action where booked_at is null order by takes_effect_at limit 1`
-  return next?.at
-}
+export const findNextAction = firstMoment`
+  select takes_effect_at from corporate_action where booked_at is null order by takes_effect_at limit 1`
 
 export interface DueAction {
   readonly id: number

@@ -8,7 +8,7 @@ import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../.
 import { type Decimal, dec } from '../../domain/decimal.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
-import { hasCome } from '../database/moments.ts'
+import { firstMoment, hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import type { PaperExecution } from './paper-reports.ts'
@@ -246,13 +246,10 @@ export const expirePaperOrders = (sql: Sql, now: Instant): Promise<number> =>
     from expired join instrument i on i.id = expired.instrument_id`
 
 /** When the book next acts by time alone. */
-export async function findNextPaperMoment(sql: Sql): Promise<Instant | undefined> {
-  const { at } = await sql.one<{ at: Instant | null }>`
-    select least(
-      (select min(expires_at) from paper_order where expires_at is not null and status in ('0', '1')),
-      (select min(accepted_at) from paper_order where needs_match)) as at`
-  return at ?? undefined
-}
+export const findNextPaperMoment = firstMoment`
+  select least(
+    (select min(expires_at) from paper_order where expires_at is not null and status in ('0', '1')),
+    (select min(accepted_at) from paper_order where needs_match))`
 
 /**
  * Counts a scripted execution on the order that it names, if it is one of that; answers its total as `PaperFill` has it,

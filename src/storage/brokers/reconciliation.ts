@@ -6,6 +6,7 @@
 import type { Decimal } from '../../domain/decimal.ts'
 import { clientOrderIdPrefix } from '../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../domain/time.ts'
+import { firstMoment } from '../database/moments.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -59,16 +60,13 @@ export const listSilentBrokers = (
     order by b.id`
 
 /** When a difference has lasted long enough to be believed; undefined when none is watched. */
-export async function findNextConfirmation(sql: Sql, patience: number): Promise<Instant | undefined> {
-  const { at } = await sql.one<{ at: Instant | null }>`
-    select min(greatest(r.due_at, g.since + ${patience + 1} * interval '1 millisecond')) as at
-    from (
-      select account_id, since from order_gap where confirmed_at is null
-      union all
-      select account_id, since from position_gap where confirmed_at is null and difference <> 0
-    ) g join account a on a.id = g.account_id join reconciliation r on r.broker_id = a.broker_id`
-  return at ?? undefined
-}
+export const findNextConfirmation = (patience: number) => firstMoment`
+  select min(greatest(r.due_at, g.since + ${patience + 1} * interval '1 millisecond'))
+  from (
+    select account_id, since from order_gap where confirmed_at is null
+    union all
+    select account_id, since from position_gap where confirmed_at is null and difference <> 0
+  ) g join account a on a.id = g.account_id join reconciliation r on r.broker_id = a.broker_id`
 
 /** Accounts that follow, or followed, a strategy at the broker, by id after `after`. */
 export const listReconciledAccounts = (

@@ -1,6 +1,6 @@
-/** When something is due, as a condition. */
+/** When something is due: as a condition, and as a question. */
 import type { Instant } from '../../domain/time.ts'
-import { type Fragment, fragment } from './sql.ts'
+import { type Fragment, fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
 /**
@@ -10,3 +10,9 @@ import { instant } from './wire.ts'
  */
 export const hasCome = (moment: Fragment, now: Instant): Fragment =>
   fragment`${moment} between '-infinity' and ${instant(now)}::timestamptz`
+
+/** Asks for the moment that a query answers; undefined where it answers none. */
+export const firstMoment =
+  (...query: Parameters<typeof fragment>) =>
+  async (sql: Sql): Promise<Instant | undefined> =>
+    (await sql.one<{ at: Instant | null }>`select (${fragment(...query)}) as at`).at ?? undefined

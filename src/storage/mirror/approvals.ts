@@ -4,7 +4,7 @@
  */
 import type { ApprovalStatus } from '../../domain/people/approval.ts'
 import type { Instant } from '../../domain/time.ts'
-import { hasCome } from '../database/moments.ts'
+import { firstMoment, hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { lapseOfSetup } from '../people/subscriptions.ts'
@@ -203,8 +203,5 @@ export const expireApprovals = (sql: Sql, now: Instant, count: number): Promise<
       order by expires_at, id limit ${count}::int for update skip locked)`
 
 /** When the next customer's time is over. */
-export async function findNextApprovalExpiry(sql: Sql): Promise<Instant | undefined> {
-  const { at } = await sql.one<{ at: Instant | null }>`
-    select min(expires_at) as at from approval_request where status = 'PendingCustomer'`
-  return at ?? undefined
-}
+export const findNextApprovalExpiry = firstMoment`
+  select min(expires_at) from approval_request where status = 'PendingCustomer'`

@@ -1,7 +1,7 @@
 /** Copies that their signal left behind: what is decided from when their grace is over. */
 import type { SecurityType } from '../../domain/codes.ts'
 import type { Instant } from '../../domain/time.ts'
-import { hasCome } from '../database/moments.ts'
+import { firstMoment, hasCome } from '../database/moments.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { type Among, isAmong } from '../work/among.ts'
@@ -21,11 +21,7 @@ export const listChasedAccounts = (sql: Sql, now: Instant, among: Among, limit: 
     order by id limit ${limit}::int`)
 
 /** When the next grace is over. */
-export async function findNextChase(sql: Sql): Promise<Instant | undefined> {
-  const { at } = await sql.one<{ at: Instant | null }>`
-    select min(chase_at) as at from account_order where chase_at is not null`
-  return at ?? undefined
-}
+export const findNextChase = firstMoment`select min(chase_at) from account_order where chase_at is not null`
 
 /** A copy with what it is to be brought to. Numbers of settings are those of the instrument's class. */
 export interface ChaseRow extends CopyRow {

@@ -3,6 +3,7 @@
  * copies of their entry; what has come by then is protected, and what comes later gets its exits as it comes.
  */
 import type { Instant } from '../../domain/time.ts'
+import { firstMoment } from '../database/moments.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
@@ -52,13 +53,10 @@ export const isUnheard = (now: Instant): Fragment => fragment`exists (
   select from signal s where s.mirror_due and s.strategy_id = setup.strategy_id and not ${waitsForEntry(now)})`
 
 /** When exits have waited long enough. */
-export async function findNextExits(sql: Sql): Promise<Instant | undefined> {
-  const { at } = await sql.one<{ at: Instant | null }>`
-    select min(working_at) as at from signal s
-    where mirror_due and mirrored_at is null and replaces_signal_id is null
-      and (exit_role is not null or ${isVariantExit})`
-  return at === null ? undefined : at + patience
-}
+export const findNextExits = firstMoment`
+  select min(working_at) + ${patience} * interval '1 millisecond' from signal s
+  where mirror_due and mirrored_at is null and replaces_signal_id is null
+    and (exit_role is not null or ${isVariantExit})`
 
 const dueStrategies = (now: Instant, among: Among): Fragment => fragment`
   select id from strategy

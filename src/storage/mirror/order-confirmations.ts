@@ -1,7 +1,7 @@
 /** Orders that wait for their account holder's word. What ends otherwise meanwhile waits no more. */
 import type { Side } from '../../domain/codes.ts'
 import { type Instant, minute } from '../../domain/time.ts'
-import { hasCome } from '../database/moments.ts'
+import { firstMoment, hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type OrderKey, theseOrders } from './account-orders.ts'
@@ -30,11 +30,7 @@ export const isConfirmationOverdue = (now: Instant): Fragment =>
   fragment`exists (select from account_order o where ${overdue(now)})`
 
 /** When the next holder's time is over. */
-export async function findNextOverdue(sql: Sql): Promise<Instant | undefined> {
-  const { at } = await sql.one<{ at: Instant | null }>`
-    select min(o.confirm_by) as at from account_order o where ${isUnconfirmed}`
-  return at ?? undefined
-}
+export const findNextOverdue = firstMoment`select min(o.confirm_by) from account_order o where ${isUnconfirmed}`
 
 /** Lest who has just said no is asked again at once. */
 const inAMinute = (now: Instant) => ({ at: now, syncAt: now + minute })

@@ -5,7 +5,7 @@
 import type { Instant } from '../../domain/time.ts'
 import { asked } from '../database/asked.ts'
 import type { Database } from '../database/database.ts'
-import { hasCome } from '../database/moments.ts'
+import { firstMoment, hasCome } from '../database/moments.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -85,12 +85,9 @@ export const listDueSyncs = (sql: Sql, now: Instant, among: Among, limit: number
     order by setup.id limit ${limit}::int`)
 
 /** When the next cycle is due, of those that only wait for time; what waits for signals follows on their own moments. */
-export async function findNextSync(sql: Sql): Promise<Instant | undefined> {
-  const { at } = await sql.one<{ at: Instant | null }>`
-    select min(d.due_at) as at from sync_due d join setup on setup.id = d.setup_id
-    where not exists (select from signal s where s.mirror_due and s.strategy_id = setup.strategy_id)`
-  return at ?? undefined
-}
+export const findNextSync = firstMoment`
+  select min(d.due_at) from sync_due d join setup on setup.id = d.setup_id
+  where not exists (select from signal s where s.mirror_due and s.strategy_id = setup.strategy_id)`
 
 interface NamedSetup {
   readonly id: number

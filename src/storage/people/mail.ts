@@ -4,7 +4,7 @@
  */
 import type { ExternalReason } from '../../domain/positions/external-activity.ts'
 import type { Instant } from '../../domain/time.ts'
-import { hasCome } from '../database/moments.ts'
+import { firstMoment, hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
@@ -151,5 +151,4 @@ export const postponeMail = (sql: Sql, id: number, nextTryAt: number): Promise<n
     where id = ${id}::bigint`
 
 /** The earliest moment at which a message is tried again. */
-export const nextMailAt = async (sql: Sql): Promise<number | undefined> =>
-  (await sql.one<{ at: number | null }>`select min(next_try_at) as at from mail`).at ?? undefined
+export const nextMailAt = firstMoment`select min(next_try_at) from mail`

@@ -4,7 +4,7 @@
  */
 import type { ApprovalStatus } from '../../domain/people/approval.ts'
 import { dayLength, type Instant } from '../../domain/time.ts'
-import { hasCome } from '../database/moments.ts'
+import { firstMoment, hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { disableWebhook, operatorsReason } from './webhooks.ts'
@@ -79,14 +79,11 @@ export const isDeliveryDue = (now: Instant): Fragment => fragment`exists (
   where ${isAwake(now)})`
 
 /** When the next try is due. */
-export async function findNextDelivery(sql: Sql): Promise<Instant | undefined> {
-  const { at } = await sql.one<{ at: Instant | null }>`
-    select min(greatest(next.at, e.rests_until)) as at
-    from webhook_endpoint e cross join lateral (
-      select d.next_try_at as at from webhook_delivery d where d.endpoint_id = e.id and d.next_try_at is not null
-      order by d.next_try_at limit 1) next`
-  return at ?? undefined
-}
+export const findNextDelivery = firstMoment`
+  select min(greatest(next.at, e.rests_until))
+  from webhook_endpoint e cross join lateral (
+    select d.next_try_at as at from webhook_delivery d where d.endpoint_id = e.id and d.next_try_at is not null
+    order by d.next_try_at limit 1) next`
 
 export interface ClaimedDelivery {
   readonly id: string

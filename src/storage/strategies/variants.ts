@@ -6,7 +6,7 @@ import type { SecurityType } from '../../domain/codes.ts'
 import { dec } from '../../domain/decimal.ts'
 import { hundredth } from '../../domain/mirror/mirror-target.ts'
 import type { Instant } from '../../domain/time.ts'
-import { hasCome } from '../database/moments.ts'
+import { firstMoment, hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
@@ -118,10 +118,7 @@ const due = (now: Instant): Fragment => fragment`(
 export const isVariantDue = (now: Instant): Fragment => fragment`exists (select from ${due(now)} due)`
 
 /** When time alone makes the next variant worth a look. */
-export async function findNextVariantLook(sql: Sql): Promise<Instant | undefined> {
-  const { at } = await sql.one<{ at: Instant | null }>`select min(look_at) as at from variant`
-  return at ?? undefined
-}
+export const findNextVariantLook = firstMoment`select min(look_at) from variant`
 
 /** A variant that is looked at, with both its strategies locked. */
 export interface ClaimedVariant extends VariantRow {

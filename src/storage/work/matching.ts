@@ -4,7 +4,7 @@
  */
 import type { Decimal } from '../../domain/decimal.ts'
 import type { Instant } from '../../domain/time.ts'
-import { hasCome } from '../database/moments.ts'
+import { firstMoment, hasCome } from '../database/moments.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { type Among, everybody, isAmong } from './among.ts'
@@ -147,16 +147,10 @@ export const listReleasable = (sql: Sql, now: Instant, among: Among, limit: numb
       order by parked_until limit ${limit}) due`
 
 /** When the next parked signal is released; undefined when none is parked. */
-export async function findNextRelease(sql: Sql): Promise<Instant | undefined> {
-  const next = await sql.maybe<{ at: Instant }>`
-    select parked_until as at from signal where is_parked order by parked_until limit 1`
-  return next?.at
-}
+export const findNextRelease = firstMoment`
+  select parked_until from signal where is_parked order by parked_until limit 1`
 
 /** When the next live signal's day ends; undefined when none does. */
-export async function findNextExpiry(sql: Sql): Promise<Instant | undefined> {
-  const next = await sql.maybe<{ at: Instant }>`
-    select expires_at as at from signal where expires_at is not null and status in ${live}
-    order by expires_at limit 1`
-  return next?.at
-}
+export const findNextExpiry = firstMoment`
+  select expires_at from signal where expires_at is not null and status in ${live}
+  order by expires_at limit 1`
