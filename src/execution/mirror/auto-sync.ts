@@ -149,11 +149,8 @@ async function planTurns(
     )
     .filter(({ row }) => row.chaseAt === null)
   const rows = stuck.map(({ row }) => row)
-  const revisions = await nextRevisions(tx, 'S', rows)
-  return stuck.map(({ one, row, leaves }) => {
-    const revision = revisions.get(`${row.setupId} ${row.sourceId}`) ?? 0
-    return turnedCopy(one, row, { leaves, revision }, now)
-  })
+  const revisionOf = await nextRevisions(tx, 'S', rows)
+  return stuck.map(({ one, row, leaves }) => turnedCopy(one, row, { leaves, revision: revisionOf(row) }, now))
 }
 
 /** Writes what the plans demand, closes before opens; answers the setups in which something was done. */
@@ -180,18 +177,17 @@ async function planCorrections(
   now: Instant,
 ): Promise<NewAccountOrder[]> {
   const wanted = (['close', 'open'] as const).flatMap((action) =>
-    planned.flatMap(({ one, plan }) => plan.actions[action].map((order) => ({ one, order, action }))),
+    planned.flatMap(({ one, plan }) =>
+      plan.actions[action].map((order) => {
+        const { instrumentId } = symbolIn(one, order.symbol)
+        return { one, order, action, ...revisedIn(one, instrumentId) }
+      }),
+    ),
   )
-  const revisions = await nextRevisions(
-    tx,
-    'Y',
-    wanted.map(({ one, order }) => revisedIn(one, symbolIn(one, order.symbol).instrumentId)),
+  const revisionOf = await nextRevisions(tx, 'Y', wanted)
+  return wanted.map(({ one, order, action, ...revised }) =>
+    correction(one, order, action === 'close' ? 'C' : 'O', revisionOf(revised), now),
   )
-  return wanted.map(({ one, order, action }) => {
-    const { setupId, instrumentId } = symbolIn(one, order.symbol)
-    const revision = revisions.get(`${setupId} ${instrumentId}`) ?? 0
-    return correction(one, order, action === 'close' ? 'C' : 'O', revision, now)
-  })
 }
 
 async function planStops(
@@ -204,9 +200,9 @@ async function planStops(
     .filter(({ ids }) => ids.length > 0)
   if (guarded.length === 0) return []
   const symbols = guarded.flatMap(({ one, ids }) => ids.map((instrumentId) => revisedIn(one, instrumentId)))
-  const [revisions, rates] = await Promise.all([nextRevisions(tx, 'L', symbols), ratesOf(tx, guarded)])
+  const [revisionOf, rates] = await Promise.all([nextRevisions(tx, 'L', symbols), ratesOf(tx, guarded)])
   return guarded.flatMap(({ one, plan }) =>
-    followStops({ one, plan }, rates.get(one.setup.currency) ?? new Map(), revisions, now),
+    followStops({ one, plan }, rates.get(one.setup.currency) ?? new Map(), revisionOf, now),
   )
 }
 

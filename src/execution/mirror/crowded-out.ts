@@ -93,11 +93,11 @@ export async function closeCrowdedOut(
   for (let at = 0; at < setupIds.length; at += setupsAtOnce) {
     const cases = syncCases(await loadSyncFacts(tx, setupIds.slice(at, at + setupsAtOnce)), now)
     const named = cases.map(({ setup }) => ({ setupId: setup.id, sourceId: signal.id }))
-    const revisions = await nextRevisions(tx, 'S', named)
+    const revisionOf = await nextRevisions(tx, 'S', named)
     // The first is that of the signal's plan, whether or not it made an order.
-    const revisionIn = ({ setup }: SyncCase): number =>
-      Math.max(1, revisions.get(`${setup.id} ${signal.id}`) ?? 0)
-    const closings = cases.map((one) => closingOf(one, signal, revisionIn(one), now))
+    const closings = cases.map((one, place) =>
+      closingOf(one, signal, Math.max(1, revisionOf(named[place]!)), now),
+    )
     const canceled = closings.flatMap((closing) => closing.canceled)
     await cancelThese(tx, canceled, { at: now, info: 'no longer wanted' })
     await saveSuccessions(

@@ -105,18 +105,13 @@ export async function clampOwnExits(
   }
   for (const source of ['M', 'S'] as const) {
     const cut = exits.filter(({ row, leaves }) => leaves !== null && row.source === source)
-    const revisions = await nextRevisions(
+    const revisionOf = await nextRevisions(
       tx,
       source,
       cut.map(({ row }) => row),
     )
     const successions = cut.map(({ one, row, leaves }) =>
-      cutExit(
-        one,
-        row,
-        { leaves: leaves!, revision: revisions.get(`${row.setupId} ${row.sourceId}`) ?? 0 },
-        now,
-      ),
+      cutExit(one, row, { leaves: leaves!, revision: revisionOf(row) }, now),
     )
     await saveSuccessions(tx, successions, now)
   }

@@ -13,6 +13,7 @@ import type { NewAccountOrder, OrderKey } from '../../storage/mirror/account-ord
 import type { Succession } from '../../storage/mirror/successions.ts'
 import type { SyncCase } from '../../storage/mirror/sync-cases.ts'
 import type { SyncInstrumentRow, SyncOrderRow } from '../../storage/mirror/sync-facts.ts'
+import type { RevisionOf } from '../../storage/mirror/sync-writes.ts'
 import { changedStop, isUntouched, newOrder } from './sync-orders.ts'
 
 export interface StopChanges {
@@ -148,14 +149,14 @@ export function guardedInstruments(one: SyncCase): number[] {
 export function followStops(
   { one, plan }: PlannedCase,
   rates: Rates,
-  revisions: ReadonlyMap<string, number>,
+  revisionOf: RevisionOf,
   at: Instant,
 ): StopChanges[] {
   const current = currentStops(one)
   const byId = new Map([...one.instruments.values()].map((row) => [row.id, row]))
   return guardedInstruments(one).map((id) => {
     const instrument = byId.get(id)!
-    const revision = revisions.get(`${one.setup.id} ${id}`) ?? 0
+    const revision = revisionOf({ setupId: one.setup.id, sourceId: id })
     return changesOf(
       { one, plan },
       instrument,

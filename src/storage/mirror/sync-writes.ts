@@ -67,13 +67,16 @@ export interface RevisedOrder {
   readonly sourceId: number
 }
 
-/** The revision that the next order of each has. */
+/** The revision that the next of these orders has; of any other the first. */
+export type RevisionOf = (order: RevisedOrder) => number
+
+/** Looks up the revisions of what follows these orders. */
 export async function nextRevisions(
   tx: Transaction,
   source: OrderSource,
   orders: readonly RevisedOrder[],
-): Promise<Map<string, number>> {
-  if (orders.length === 0) return new Map()
+): Promise<RevisionOf> {
+  if (orders.length === 0) return () => 0
   const rows = await tx.rows<RevisedOrder & { next: number }>`
     select named.setup_id as "setupId", named.source_id as "sourceId", coalesce((
         select max(o.revision) + 1 from account_order o
@@ -81,5 +84,7 @@ export async function nextRevisions(
       ), 0) as next
     from unnest(${orders.map(({ setupId }) => setupId)}::bigint[],
       ${orders.map(({ sourceId }) => sourceId)}::bigint[]) named (setup_id, source_id)`
-  return new Map(rows.map(({ setupId, sourceId, next }) => [`${setupId} ${sourceId}`, next]))
+  const nameOf = ({ setupId, sourceId }: RevisedOrder): string => `${setupId} ${sourceId}`
+  const revisions = new Map(rows.map((row) => [nameOf(row), row.next]))
+  return (order) => revisions.get(nameOf(order)) ?? 0
 }
