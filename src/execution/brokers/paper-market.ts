@@ -24,7 +24,7 @@ import {
 } from '../../storage/brokers/paper-market.ts'
 import { insertPaperExecutions } from '../../storage/brokers/paper-reports.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
-import { loadQuotedInstruments, lockLastQuotes, type QuotedInstrument } from '../../storage/market/quotes.ts'
+import { lockLastQuotes, type QuotedInstrument, quotedInstruments } from '../../storage/market/quotes.ts'
 import type { Among } from '../../storage/work/among.ts'
 import { guardLease, type Lease } from '../../storage/work/leases.ts'
 import type { WorkContext } from '../context.ts'
@@ -120,10 +120,9 @@ const takeThese = (ctx: WorkContext, slippage: PaperSlippage, accounts: Among): 
     const [quotes, rows, instruments] = await Promise.all([
       lockLastQuotes(tx, ids),
       lockPaperArrivals(tx, now, { accounts, instrumentIds: ids }, arrivalsAtOnce),
-      loadQuotedInstruments(tx, [], ids),
+      quotedInstruments(tx, ids),
     ])
-    const byId = new Map(instruments.map((instrument) => [instrument.id, instrument]))
-    await serve(tx, { rows, groups: new Map() }, byId, (instrumentId) => {
+    await serve(tx, { rows, groups: new Map() }, instruments, (instrumentId) => {
       const last = quotes.get(instrumentId)
       return last
         ? [(book, instrument) => onArrival(book, instrument, lastQuote(last, last.at), slippage)]
@@ -158,7 +157,7 @@ async function workedItems<Item extends TimedItem>(
 ): Promise<Known<Item>[]> {
   const { symbols, ids } = namesIn(items)
   const worked = await listWorkedInstruments(ctx.db.read, symbols, ids)
-  return worked.length === 0 ? [] : knownIn(items, await loadQuotedInstruments(ctx.db.read, [], worked))
+  return worked.length === 0 ? [] : knownIn(items, (await quotedInstruments(ctx.db.read, worked)).values())
 }
 
 async function takeBatch<Item>(

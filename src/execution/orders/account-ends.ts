@@ -18,7 +18,7 @@ import {
 import { insertExecutions, type NewExecution } from '../../storage/brokers/reports.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { type CurrencyPair, tellUnrated, unratedIn } from '../../storage/market/missing-rates.ts'
-import { loadQuotedInstruments, loadRateTable, type QuotedInstrument } from '../../storage/market/quotes.ts'
+import { loadRateTable, type QuotedInstrument, quotedInstruments } from '../../storage/market/quotes.ts'
 import { markSetups } from '../../storage/mirror/sync-due.ts'
 import { newSignalIds } from '../../storage/orders/signals.ts'
 import { deliveriesOfToday } from './late-deliveries.ts'
@@ -81,7 +81,7 @@ async function bookEnds(
   const { underlyingId } = contract
   const isAgain = contract.endedAt !== null
   const ids = [contract.id, ...(underlyingId === null ? [] : [underlyingId])]
-  const instruments = new Map((await loadQuotedInstruments(tx, [], ids)).map((row) => [row.id, row]))
+  const instruments = await quotedInstruments(tx, ids)
   const stock = instruments.get(underlyingId ?? 0)
   const stocks = stock ? ledgers.map((ledger) => ({ ...ledger, instrumentId: stock.id })) : []
   const delivered = await loadLedgers(tx, stocks)

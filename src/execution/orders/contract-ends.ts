@@ -29,7 +29,7 @@ import {
   settleAgain,
 } from '../../storage/actions/contract-ends.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
-import { loadQuotedInstruments } from '../../storage/market/quotes.ts'
+import { quotedInstruments } from '../../storage/market/quotes.ts'
 import { markFollowers } from '../../storage/mirror/sync-due.ts'
 import { loadModelAccounts } from '../../storage/orders/model-accounts.ts'
 import { bookCurrency, causedBy, hasEnded, worked } from '../../storage/orders/order-books.ts'
@@ -233,8 +233,7 @@ async function deliver(
   const late = { instrumentId: underlyingId, at, now: ctx.clock.now() }
   const trades = endedAt === null ? deliveries : await tradesOfToday(tx, deliveries, late)
   const keys = [...trades.keys()].map((strategyId) => ({ strategyId, instrumentId: underlyingId }))
-  const listed = await loadQuotedInstruments(tx, [], [underlyingId])
-  const books = await loadWholeBooks(ctx, tx, keys, new Map(listed.map((row) => [row.id, row])))
+  const books = await loadWholeBooks(ctx, tx, keys, await quotedInstruments(tx, [underlyingId]))
   const delivered = books.map((book): InternalBook => {
     const trade = trades.get(book.strategyId)
     return trade ? tradeInternally(book, trade) : book
@@ -293,8 +292,7 @@ function infoOf(contract: EndingRow, { exercised, underlying }: OptionExpiry, qu
 /** The whole books of everybody concerned, locked. */
 async function booksOf(ctx: WorkContext, tx: Transaction, ids: readonly number[]): Promise<SignalBook[]> {
   const keys = await lockHolders(tx, ids)
-  const instruments = await loadQuotedInstruments(tx, [], ids)
-  return loadWholeBooks(ctx, tx, keys, new Map(instruments.map((row) => [row.id, row])))
+  return loadWholeBooks(ctx, tx, keys, await quotedInstruments(tx, ids))
 }
 
 /** The book after the end of its live orders; nobody needs to look at exits that end with their contract. */

@@ -15,6 +15,7 @@ import {
   loadQuotedInstruments,
   lockLastQuotes,
   type QuotedInstrument,
+  quotedInstruments,
   saveQuotes,
   voidQuotes,
 } from '../../storage/market/quotes.ts'
@@ -152,7 +153,7 @@ const matchThese = (ctx: WorkContext, strategies: Among): Promise<number> =>
     const claimed = await claimStrategies(tx, strategiesOf(due))
     const keys = due.filter((key) => claimed.has(key.strategyId))
     if (keys.length === 0) return 0
-    const instruments = byId(await loadQuotedInstruments(tx, [], instrumentIds))
+    const instruments = await quotedInstruments(tx, instrumentIds)
     const books = await loadBooks(ctx, tx, keys, instruments)
     const served = serveBooks(books, (book) => {
       const quote = quotes.get(book.instrumentId)
@@ -196,13 +197,15 @@ async function publish<Item>(
 ): Promise<number> {
   const items = itemsOf(batch.known)
   const ranges = [...items].map(([id, list]) => batch.rangeOf(id, list))
-  const instruments = byId(batch.known.map(({ instrument }) => instrument))
+  const instruments = new Map(batch.known.map(({ instrument }) => [instrument.id, instrument]))
   const work = (strategies: Among): Promise<number> =>
     ctx.db.transaction(async (tx) => {
       if (lease) await guardLease(tx, lease)
       const [, moved] = await Promise.all([
         batch.before(tx),
-        batch.known.length > 0 ? matchReached(ctx, tx, { ...batch, items, ranges }, strategies) : 0,
+        batch.known.length > 0
+          ? matchReached(ctx, tx, { ...batch, items, instruments, ranges }, strategies)
+          : 0,
       ])
       await noteLate(ctx, tx, batch.last, instruments)
       return moved
@@ -214,6 +217,7 @@ async function publish<Item>(
 /** A batch by its instruments, with the prices that each covers. */
 interface Grouped<Item> extends Batch<Item> {
   readonly items: ReadonlyMap<number, readonly Item[]>
+  readonly instruments: ReadonlyMap<number, QuotedInstrument>
   readonly ranges: readonly PriceRange[]
 }
 
@@ -221,11 +225,10 @@ interface Grouped<Item> extends Batch<Item> {
 async function matchReached<Item>(
   ctx: WorkContext,
   tx: Transaction,
-  { known: batch, items, ranges, serve, markOf, amid }: Grouped<Item>,
+  { known, items, instruments, ranges, serve, markOf, amid }: Grouped<Item>,
   strategies: Among,
 ): Promise<number> {
   const keys = await lockReached(tx, ranges, strategies)
-  const instruments = byId(batch.map(({ instrument }) => instrument))
   const books = await loadBooks(ctx, tx, keys, instruments)
   const steps: TradeStep[][] = books.map(() => [])
   const served = serveBooks(books, (book, place) => {
@@ -239,7 +242,7 @@ async function matchReached<Item>(
   })
   await amid?.(tx)
   const filled = await withAccounts(ctx, tx, served)
-  const marks = batch.map(({ item, instrument }) => ({ instrumentId: instrument.id, ...markOf(item) }))
+  const marks = known.map(({ item, instrument }) => ({ instrumentId: instrument.id, ...markOf(item) }))
   const traded = filled.filter(({ fills }) => fills.length > 0)
   await markTrades(tx, marks, traded, bookCurrency, strategies)
   const moved = await saveBooks(ctx, tx, filled, steps)
@@ -291,6 +294,3 @@ const datedQuote = (
   at: Instant,
   day: Day,
 ): DatedQuote => ({ instrumentId: id, ...quote, hasBid: hasBid(quote, securityType), at, day })
-
-const byId = (instruments: readonly QuotedInstrument[]): Map<number, QuotedInstrument> =>
-  new Map(instruments.map((instrument) => [instrument.id, instrument]))

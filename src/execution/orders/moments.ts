@@ -102,7 +102,7 @@ export const namesIn = (items: readonly InstrumentKey[]): { symbols: string[]; i
  */
 export function knownIn<Item extends TimedItem>(
   items: readonly Item[],
-  instruments: readonly QuotedInstrument[],
+  instruments: Iterable<QuotedInstrument>,
 ): Known<Item>[] {
   const found = new Map<string | number, QuotedInstrument>()
   for (const instrument of instruments)

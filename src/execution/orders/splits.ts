@@ -40,7 +40,7 @@ import {
   restateTerms,
 } from '../../storage/actions/splits.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
-import { loadQuotedInstruments, loadRateTable, type QuotedInstrument } from '../../storage/market/quotes.ts'
+import { loadRateTable, type QuotedInstrument, quotedInstruments } from '../../storage/market/quotes.ts'
 import { markFollowers } from '../../storage/mirror/sync-due.ts'
 import { savePositions } from '../../storage/orders/fills.ts'
 import { bookCurrency, causedBy, worked } from '../../storage/orders/order-books.ts'
@@ -71,7 +71,7 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
   const ids = [action.instrumentId, ...options.map(({ id }) => id)]
   const marks = await lockMarks(tx, ids)
   const keys = await lockHolders(tx, ids)
-  const instruments = new Map((await loadQuotedInstruments(tx, [], ids)).map((row) => [row.id, row]))
+  const instruments = await quotedInstruments(tx, ids)
   const actionIds = await insertAdjusted(tx, action, ids.slice(1), isWholeRatio(ratio))
   const splits = splitsOf({ ...action, actionIds, ratio }, instruments, marks)
   const missed = action.isLate ? await listTradersSince(tx, ids, action.at) : new Set<number>()

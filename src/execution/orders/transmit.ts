@@ -7,7 +7,7 @@ import { oneOfEach } from '../../domain/group.ts'
 import { hasExpired } from '../../domain/market/expiration.ts'
 import { settleAgain } from '../../storage/actions/contract-ends.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
-import { loadQuotedInstruments, lockLastQuotes, type QuotedInstrument } from '../../storage/market/quotes.ts'
+import { lockLastQuotes, type QuotedInstrument, quotedInstruments } from '../../storage/market/quotes.ts'
 import {
   isTransmissionDue,
   listFedStrategies,
@@ -50,8 +50,7 @@ async function transmit(ctx: WorkContext, tx: Transaction, among: Among): Promis
   // What has come meanwhile of something else waits for the next turn.
   const trades = due.filter(({ instrumentId }) => traded.includes(instrumentId))
   const now = ctx.clock.now()
-  const listed = await loadQuotedInstruments(tx, [], traded)
-  const instruments = new Map(listed.map((row) => [row.id, row]))
+  const instruments = await quotedInstruments(tx, traded)
   const books = await loadTraded(ctx, tx, trades, instruments)
   // A trade through zero is two orders.
   const ids = await newSignalIds(tx, trades.length * 2)

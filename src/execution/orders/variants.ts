@@ -15,7 +15,7 @@ import { marketOrder, submitOrder } from '../../domain/orders/book-submit.ts'
 import type { BookContext, BookResult, OrderBook } from '../../domain/orders/order-book.ts'
 import { type Instant, second } from '../../domain/time.ts'
 import { idsOf, type Transaction } from '../../storage/database/sql.ts'
-import { loadQuotedInstruments } from '../../storage/market/quotes.ts'
+import { quotedInstruments } from '../../storage/market/quotes.ts'
 import { driftGraceSeconds } from '../../storage/mirror/sync-cases.ts'
 import { loadVariantCases, type VariantCase } from '../../storage/mirror/variant-cases.ts'
 import { loadModelAccounts } from '../../storage/orders/model-accounts.ts'
@@ -190,13 +190,9 @@ async function carryOut(ctx: WorkContext, tx: Transaction, acts: readonly Act[])
     ...act,
   }))
   const keys = oneOfEach(keyed, bookName)
-  const instruments = await loadQuotedInstruments(tx, [], [...new Set(keys.map((key) => key.instrumentId))])
-  const books = new Map<string, SignalBook>(
-    (await loadWholeBooks(ctx, tx, keys, new Map(instruments.map((row) => [row.id, row])))).map((book) => [
-      bookName(book),
-      book,
-    ]),
-  )
+  const instruments = await quotedInstruments(tx, [...new Set(keys.map((key) => key.instrumentId))])
+  const loaded = await loadWholeBooks(ctx, tx, keys, instruments)
+  const books = new Map<string, SignalBook>(loaded.map((book) => [bookName(book), book]))
   const accounts = await loadModelAccounts(tx, keys, ratesOf(ctx))
   const ids = await newSignalIds(tx, acts.length)
   const made: NewVariantOrder[] = []

@@ -57,6 +57,13 @@ export async function loadQuotedInstruments(
   return rows.map((row) => ({ ...row, tick: dec(row.tick), pointValue: dec(row.pointValue) }))
 }
 
+/** The instruments of these ids, by their ids. */
+export const quotedInstruments = async (
+  sql: Sql,
+  ids: readonly number[],
+): Promise<Map<number, QuotedInstrument>> =>
+  new Map((await loadQuotedInstruments(sql, [], ids)).map((row) => [row.id, row]))
+
 /** A quote with the day whose mark it is. */
 export interface DatedQuote extends QuoteRow {
   readonly day: Day

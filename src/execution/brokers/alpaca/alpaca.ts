@@ -4,7 +4,7 @@
  */
 
 import type { KeyRing } from '../../../storage/database/vault.ts'
-import { loadQuotedInstruments } from '../../../storage/market/quotes.ts'
+import { quotedInstruments } from '../../../storage/market/quotes.ts'
 import { backoff } from '../../backoff.ts'
 import type { WorkContext } from '../../context.ts'
 import type { Answer, LiveBroker, OrderName, OrderTicket } from '../broker.ts'
@@ -113,7 +113,7 @@ async function withInstruments<Ticket extends OrderTicket>(
   serve: (session: Session, ticket: Ticket, instrument: AlpacaInstrument | undefined) => Promise<Answer>,
 ): Promise<Answer[]> {
   const ids = [...new Set(tickets.map(({ instrumentId }) => instrumentId))]
-  const instruments = new Map((await loadQuotedInstruments(ctx.db.read, [], ids)).map((row) => [row.id, row]))
+  const instruments = await quotedInstruments(ctx.db.read, ids)
   return withSessions(ctx, desk, tickets, (session, ticket) =>
     serve(session, ticket, instruments.get(ticket.instrumentId)),
   )
