@@ -5,7 +5,7 @@
  */
 
 import { isLive } from '../../domain/codes.ts'
-import { type ClientOrderKey, clientOrderId } from '../../domain/orders/client-order-id.ts'
+import { clientOrderId } from '../../domain/orders/client-order-id.ts'
 import { minute } from '../../domain/time.ts'
 import { carryLate } from '../../storage/brokers/carried.ts'
 import { loadStanding } from '../../storage/brokers/inferred-fills.ts'
@@ -25,6 +25,7 @@ import {
   saveReportedOrders,
   settleReports,
 } from '../../storage/brokers/reports.ts'
+import type { NamedOrder } from '../../storage/brokers/sent-orders.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { markSetups } from '../../storage/mirror/sync-due.ts'
 import type { Among } from '../../storage/work/among.ts'
@@ -128,15 +129,13 @@ const endsOf = (
     return order && cumQty !== null ? [{ accountId, orderId: order.id, cumQty }] : []
   })
 
-type OrderNamed = ClientOrderKey & { readonly accountId: number }
-
 /** The orders that reports name, and those whose executions they take back, each once. */
 function namesOf(
   environment: string,
   reports: readonly ReportRow[],
   busted: readonly BustedExecution[],
-): OrderNamed[] {
-  const names = new Map<string, OrderNamed>()
+): NamedOrder[] {
+  const names = new Map<string, NamedOrder>()
   for (const report of reports) {
     const key = ourOrderKey(environment, report.clientOrderId)
     if (key) names.set(`${report.accountId} ${report.clientOrderId}`, { accountId: report.accountId, ...key })

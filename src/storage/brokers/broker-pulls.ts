@@ -2,13 +2,12 @@
  * What an adapter that follows its accounts one by one has to know of them: whom to follow, how far their history
  * was read, and which of their orders are being replaced.
  */
-import type { ClientOrderKey } from '../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../domain/time.ts'
 import { fragment, idsOf, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { mayBeDone } from '../market/calendar-effects.ts'
 import { toldOf } from '../market/units-since-splits.ts'
-import { chainsOfNamed } from './sent-orders.ts'
+import { chainsOfNamed, type NamedOrder, ordersNamed } from './sent-orders.ts'
 
 /** Accounts that follow, or followed, a strategy at an enabled broker of the adapter and have their credentials. */
 export const listFollowedAccounts = (sql: Sql, adapter: string): Promise<number[]> =>
@@ -38,31 +37,15 @@ export async function savePull(sql: Sql, accountId: number, until: Instant): Pro
       set pulled_until = greatest(broker_pull.pulled_until, excluded.pulled_until)`
 }
 
-/** Orders of accounts, named as their client order ids name them. */
-export type NamedOrder = ClientOrderKey & { readonly accountId: number }
-
-const named = (orders: readonly NamedOrder[]) => ({
-  accounts: orders.map(({ accountId }) => accountId),
-  setups: orders.map(({ setupId }) => setupId),
-  sources: orders.map(({ source }) => source),
-  sourceIds: orders.map(({ sourceId }) => sourceId),
-  revisions: orders.map(({ revision }) => revision),
-})
-
-/** Which of these orders have a replacement that was sent and not refused, by their places. */
-export async function findReplacing(sql: Sql, orders: readonly NamedOrder[]): Promise<Set<number>> {
-  if (orders.length === 0) return new Set()
-  const { accounts, setups, sources, sourceIds, revisions } = named(orders)
-  const rows = await sql.rows<{ place: number }>`
-    select k.place::int as place
-    from unnest(${accounts}::bigint[], ${setups}::bigint[], ${sources}::text[], ${sourceIds}::bigint[],
-      ${revisions}::int[]) with ordinality k (account_id, setup_id, source, source_id, revision, place)
-    join account_order o on o.source_id = k.source_id and o.setup_id = k.setup_id and o.source = k.source
-      and o.revision = k.revision and o.account_id = k.account_id
-    where exists (select from account_order n where n.account_id = o.account_id and n.replaces_order_id = o.id
-      and n.attempts > 0 and n.status not in ('4', '8'))`
-  return new Set(rows.map(({ place }) => place - 1))
-}
+/** Whether the order has a replacement that was sent and not refused. */
+export const hasReplacement = async (sql: Sql, order: NamedOrder): Promise<boolean> =>
+  (
+    await sql.one<{ found: boolean }>`
+      select exists (
+        select from ${ordersNamed([order])} join account_order n
+          on n.account_id = o.account_id and n.replaces_order_id = o.id
+        where n.attempts > 0 and n.status not in ('4', '8')) as found`
+  ).found
 
 /** An order of a chain, with what it is known to have executed. */
 export interface ExecutedOrder extends NamedOrder {
@@ -76,10 +59,7 @@ export interface ExecutedOrder extends NamedOrder {
 export const listReplaced = async (sql: Sql, order: NamedOrder, now: Instant): Promise<ExecutedOrder[]> =>
   sql.rows<ExecutedOrder>`
     with recursive named as (
-      select 0 as place, o.account_id, o.id from account_order o
-      where o.source_id = ${order.sourceId}::bigint and o.setup_id = ${order.setupId}::bigint
-        and o.source = ${order.source} and o.revision = ${order.revision}::int
-        and o.account_id = ${order.accountId}::bigint
+      select k.place, o.account_id, o.id from ${ordersNamed([order])}
     ), ${chainsOfNamed}
     select ${order.environment} as environment, o.account_id as "accountId", o.setup_id as "setupId", o.source,
       o.source_id as "sourceId", o.revision, chain.depth = 0 as "isLast", told.executed,

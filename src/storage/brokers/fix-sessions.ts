@@ -14,7 +14,7 @@ import { insertIncidents, type NewIncident } from '../work/incidents.ts'
 import { guardLease, type Lease } from '../work/leases.ts'
 import { insertToldReports } from './report-intake.ts'
 import type { NewReport, NewTotal } from './reports.ts'
-import { chainsOfNamed } from './sent-orders.ts'
+import { chainsOfNamed, type NamedOrder, ordersNamed } from './sent-orders.ts'
 
 export interface FixSessionRow {
   /** The first number that has not been booked. */
@@ -155,19 +155,13 @@ export interface FixOrder {
 /** The orders of these ids, in their order; undefined where there is none. */
 export async function loadFixOrders(
   sql: Sql,
-  names: readonly (ClientOrderKey & { readonly accountId: number; readonly clientOrderId: string })[],
+  names: readonly (NamedOrder & { readonly clientOrderId: string })[],
 ): Promise<(FixOrder | undefined)[]> {
-  const column = <K extends keyof (typeof names)[number]>(name: K): (typeof names)[number][K][] =>
-    names.map((key) => key[name])
-  const rows = await sql.rows<FixOrder & { readonly place: number }>`
+  const rows = await sql.rows<Omit<FixOrder, 'clientOrderId'> & { readonly place: number }>`
     with recursive named as (
-      select k.place, k.client_order_id, o.account_id, o.id, o.instrument_id, o.side, o.position_effect,
+      select k.place, o.account_id, o.id, o.instrument_id, o.side, o.position_effect,
         o.order_qty - o.carried_qty as order_qty
-      from unnest(${names.map((_, place) => place)}::int[], ${column('accountId')}::bigint[], ${column('setupId')}::bigint[],
-        ${column('source')}::text[], ${column('sourceId')}::bigint[], ${column('revision')}::int[],
-        ${column('clientOrderId')}::text[]) k (place, account_id, setup_id, source, source_id, revision, client_order_id)
-      join account_order o on o.source_id = k.source_id and o.setup_id = k.setup_id and o.source = k.source
-        and o.revision = k.revision and o.account_id = k.account_id
+      from ${ordersNamed(names)}
     ), ${chainsOfNamed}, executed as (
       select n.place, round(sum(e.quantity * since.units), 8) as quantity,
         sum(e.quantity * since.units * e.px * since.price) as value
@@ -177,14 +171,17 @@ export async function loadFixOrders(
       ${sinceSplits(fragment`o.instrument_id`, fragment`e.executed_at`, wasAlive)}
       group by n.place
     )
-    select n.place, n.client_order_id as "clientOrderId", a.account, i.symbol, n.side,
+    select n.place, a.account, i.symbol, n.side,
       n.position_effect as "positionEffect", n.order_qty as "orderQty", i.security_type as "securityType",
       i.maturity_month_year as "maturityMonthYear", i.put_or_call as "putOrCall", i.strike, i.currency,
       coalesce(e.quantity, 0) as "replacedQty", coalesce(e.value, 0) as "replacedValue"
     from named n join account a on a.id = n.account_id join instrument i on i.id = n.instrument_id
     left join executed e on e.place = n.place`
-  const byPlace = new Map(rows.map((row) => [row.place, row]))
-  return names.map((_, place) => byPlace.get(place))
+  const byPlace = new Map(rows.map(({ place, ...row }) => [place, row]))
+  return names.map(({ clientOrderId }, place) => {
+    const row = byPlace.get(place)
+    return row && { clientOrderId, ...row }
+  })
 }
 
 /** The brokers' numbers of these accounts. */

@@ -5,7 +5,7 @@
 
 import type { OrdStatus, SecurityType, Side } from '../../domain/codes.ts'
 import type { Decimal } from '../../domain/decimal.ts'
-import type { ClientOrderKey, OrderSource } from '../../domain/orders/client-order-id.ts'
+import type { OrderSource } from '../../domain/orders/client-order-id.ts'
 import type { InLast } from '../../domain/orders/order-chain.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
@@ -15,6 +15,7 @@ import type { OrderKey } from '../mirror/account-orders.ts'
 import { askingPause } from '../mirror/sending.ts'
 import { type Among, isAmong } from '../work/among.ts'
 import { touchAccounts } from '../work/record-changes.ts'
+import { type NamedOrder, ordersNamed } from './sent-orders.ts'
 
 export type ReportKind =
   | 'ack'
@@ -184,18 +185,10 @@ export interface ReportedOrder extends OrderKey {
  * The orders of these ids with all orders of their chains, locked. Only what was replaced, is being replaced or
  * replaces has more than itself in its chain.
  */
-export const lockReportedOrders = (
-  tx: Transaction,
-  keys: readonly (ClientOrderKey & { readonly accountId: number })[],
-): Promise<ReportedOrder[]> =>
+export const lockReportedOrders = (tx: Transaction, names: readonly NamedOrder[]): Promise<ReportedOrder[]> =>
   tx.rows<ReportedOrder>`
     with recursive named as (
-      select o.account_id, o.id, o.status, o.replaces_order_id
-      from unnest(${keys.map(({ accountId }) => accountId)}::bigint[], ${keys.map(({ setupId }) => setupId)}::bigint[],
-        ${keys.map(({ source }) => source)}::text[], ${keys.map(({ sourceId }) => sourceId)}::bigint[],
-        ${keys.map(({ revision }) => revision)}::int[]) k (account_id, setup_id, source, source_id, revision)
-      join account_order o on o.source_id = k.source_id and o.setup_id = k.setup_id and o.source = k.source
-        and o.revision = k.revision and o.account_id = k.account_id
+      select o.account_id, o.id, o.status, o.replaces_order_id from ${ordersNamed(names)}
     ), chain as (
       select account_id, id, status, replaces_order_id from named
       union

@@ -1,6 +1,6 @@
 /** Orders of ours that went out to brokers, as they are held against what the brokers say of them. */
 import type { OrdStatus, Side } from '../../domain/codes.ts'
-import type { OrderSource } from '../../domain/orders/client-order-id.ts'
+import type { ClientOrderKey, OrderSource } from '../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
@@ -131,19 +131,24 @@ export const listDifferingOrders = (
     },
   )
 
-/** Which of these orders exist. */
-export async function findOwnOrders(
-  sql: Sql,
-  keys: readonly Pick<SentOrder, 'accountId' | 'setupId' | 'source' | 'sourceId' | 'revision'>[],
-): Promise<Set<number>> {
-  if (keys.length === 0) return new Set()
-  const rows = await sql.rows<{ place: number }>`
-    select k.place from unnest(${keys.map((_, place) => place)}::int[], ${keys.map(({ accountId }) => accountId)}::bigint[],
-      ${keys.map(({ setupId }) => setupId)}::bigint[], ${keys.map(({ source }) => source)}::text[],
-      ${keys.map(({ sourceId }) => sourceId)}::bigint[], ${keys.map(({ revision }) => revision)}::int[])
+/** An order of an account, named as its client order id names it. */
+export type NamedOrder = ClientOrderKey & { readonly accountId: number }
+
+/** The orders `o` of these names, as far as they exist, each with the place of its name in `k`. */
+export function ordersNamed(names: readonly NamedOrder[]): Fragment {
+  const column = <K extends keyof NamedOrder>(name: K): NamedOrder[K][] => names.map((one) => one[name])
+  return fragment`
+    unnest(${names.map((_, place) => place)}::int[], ${column('accountId')}::bigint[], ${column('setupId')}::bigint[],
+      ${column('source')}::text[], ${column('sourceId')}::bigint[], ${column('revision')}::int[])
       k (place, account_id, setup_id, source, source_id, revision)
     join account_order o on o.source_id = k.source_id and o.setup_id = k.setup_id and o.source = k.source
       and o.revision = k.revision and o.account_id = k.account_id`
+}
+
+/** Which of these orders exist, by their places. */
+export async function findOwnOrders(sql: Sql, names: readonly NamedOrder[]): Promise<Set<number>> {
+  if (names.length === 0) return new Set()
+  const rows = await sql.rows<{ place: number }>`select k.place from ${ordersNamed(names)}`
   return new Set(rows.map(({ place }) => place))
 }
 

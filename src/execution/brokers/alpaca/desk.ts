@@ -3,7 +3,7 @@
  * platform. An order that somebody else replaced has ended for us; one that was withdrawn to be placed anew has not.
  */
 import { parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
-import { findReplacing } from '../../../storage/brokers/broker-pulls.ts'
+import { hasReplacement } from '../../../storage/brokers/broker-pulls.ts'
 import { insertToldReports } from '../../../storage/brokers/report-intake.ts'
 import type { WorkContext } from '../../context.ts'
 import { isOurs } from '../../own-orders.ts'
@@ -65,7 +65,7 @@ async function isBeingReplaced(
   order: AlpacaOrder,
 ): Promise<boolean> {
   const key = parseClientOrderId(order.clientOrderId)
-  return key !== null && (await findReplacing(ctx.db.read, [{ ...key, accountId }])).size > 0
+  return key !== null && (await hasReplacement(ctx.db.read, { ...key, accountId }))
 }
 
 /** The order that an answer holds: null when there is none, undefined when the answer tells nothing. */
