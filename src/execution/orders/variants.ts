@@ -212,8 +212,8 @@ async function carryOut(ctx: WorkContext, tx: Transaction, acts: readonly Act[])
 
 /** A copy that its signal has left behind may trade on by itself for a while. */
 function nextLook({ variant: { strategyId }, orders }: VariantCase, now: Instant) {
-  const ends = [...orders.values()].flatMap(({ status, copiedStatus, signalEndedAt }) =>
-    isLive(status) && copiedStatus === '2' && signalEndedAt !== null
+  const ends = [...orders.values()].flatMap(({ status, signalStatus, signalEndedAt }) =>
+    isLive(status) && signalStatus === '2' && signalEndedAt !== null
       ? [signalEndedAt + driftGraceSeconds * second]
       : [],
   )

@@ -188,7 +188,14 @@ function withinOrders(
   })
 }
 
-function finishedSignals(rows: readonly SyncOrderRow[], now: Instant): Map<string, FinishedSignal> {
+/** The signals that orders copy and that no longer work. */
+export function finishedSignals(
+  rows: readonly Pick<
+    SyncOrderRow,
+    'source' | 'sourceId' | 'signalStatus' | 'signalEndedAt' | 'signalDoNotSyncToOpen'
+  >[],
+  now: Instant,
+): Map<string, FinishedSignal> {
   return new Map(
     rows.flatMap(({ source, sourceId, signalStatus, signalEndedAt, signalDoNotSyncToOpen }) =>
       source !== 'S' || signalStatus === null || isLive(signalStatus)

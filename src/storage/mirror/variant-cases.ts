@@ -2,7 +2,6 @@
  * What a variant's next orders are decided from: both strategies' positions and orders, arranged as AutoSync reads an
  * account and its strategy. The caller holds the locks of both strategies.
  */
-import { isLive, type OrdStatus } from '../../domain/codes.ts'
 import { dec } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import { insufficientBuyingPower, positionTooLarge } from '../../domain/margin/model-account.ts'
@@ -14,7 +13,7 @@ import { ended, live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import type { ClaimedVariant } from '../strategies/variants.ts'
 import { notTried, type TradingEnds, tradingEnds } from './not-tried.ts'
-import { driftGraceSeconds, type OrderFacts, orderOf, signalOf } from './sync-cases.ts'
+import { driftGraceSeconds, finishedSignals, type OrderFacts, orderOf, signalOf } from './sync-cases.ts'
 import {
   type HeldRow,
   listInstruments,
@@ -28,12 +27,14 @@ import {
 /** An order that a variant has made by itself; of a correction `sourceId` is 0. */
 export interface VariantOrderRow
   extends OrderFacts,
-    Pick<SyncOrderRow, 'sourceId' | 'instrumentId' | 'timeInForce' | 'signalEndedAt'> {
+    Pick<
+      SyncOrderRow,
+      'sourceId' | 'instrumentId' | 'timeInForce' | 'signalStatus' | 'signalEndedAt' | 'signalDoNotSyncToOpen'
+    > {
   readonly variantId: number
   readonly replaces: number | null
   /** The variant's own group of exits that it is in. */
   readonly ocaGroupId: number | null
-  readonly copiedStatus: OrdStatus | null
 }
 
 /** A variant with the rows behind the names that its plan uses. */
@@ -77,7 +78,7 @@ const listOrders = (
       s.order_qty as "orderQty", s.cum_qty as "cumQty", s.limit_px as "limitPx", s.stop_px as "stopPx", s.status,
       s.signal_type as "signalType", o.filled_before as "signalFilledBefore", s.replaces_signal_id as replaces,
       s.oca_group_id as "ocaGroupId",
-      copied.status as "copiedStatus", copied.ended_at as "signalEndedAt"
+      copied.status as "signalStatus", copied.ended_at as "signalEndedAt", false as "signalDoNotSyncToOpen"
     from variant_order o join signal s on s.id = o.signal_id left join signal copied on copied.id = o.copied_signal_id
     where o.variant_id = any(${variantIds}::bigint[])
       and (s.status in ${live} or o.copied_signal_id = any(${signalIds}::bigint[]))
@@ -203,21 +204,3 @@ function chainsOf(rows: readonly VariantOrderRow[], symbolOf: (id: number) => st
     return orderOf(chain, sourceId === 0 ? null : sourceId, symbolOf(instrumentId))
   })
 }
-
-const finishedSignals = (rows: readonly VariantOrderRow[], now: Instant): SyncInput['finished'] =>
-  new Map(
-    rows.flatMap(({ sourceId, copiedStatus, signalEndedAt }) =>
-      copiedStatus === null || isLive(copiedStatus)
-        ? []
-        : [
-            [
-              `${sourceId}`,
-              {
-                status: copiedStatus,
-                ageSeconds: (now - (signalEndedAt ?? now)) / 1000,
-                doNotSyncToOpen: false,
-              },
-            ] as const,
-          ],
-    ),
-  )
