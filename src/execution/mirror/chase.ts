@@ -6,7 +6,7 @@
 import { directionOf } from '../../domain/codes.ts'
 import { type Decimal, dec, decOrNull, max, min, zero } from '../../domain/decimal.ts'
 import { limitOf } from '../../domain/mirror/mirror-plan.ts'
-import { type MirrorSettings, size, target } from '../../domain/mirror/mirror-target.ts'
+import { size, target } from '../../domain/mirror/mirror-target.ts'
 import type { Instant } from '../../domain/time.ts'
 import { cancelThese } from '../../storage/mirror/account-orders.ts'
 import {
@@ -18,6 +18,7 @@ import {
   settleChases,
 } from '../../storage/mirror/chases.ts'
 import { type Succession, saveSuccessions, successionOf } from '../../storage/mirror/successions.ts'
+import { settingsOf } from '../../storage/mirror/sync-cases.ts'
 import { markSetups } from '../../storage/mirror/sync-due.ts'
 import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
@@ -25,18 +26,6 @@ import { isolated } from '../isolation.ts'
 
 const copiesAtOnce = 5_000
 const statementTimeoutMs = 30_000
-
-const settingsOf = (row: ChaseRow): MirrorSettings => ({
-  scalingPercentage: dec(row.scalingPercentage),
-  enabled: row.enabled,
-  long: row.long,
-  short: row.short,
-  closingOrdersOnly: row.closingOrdersOnly,
-  minimum: dec(row.minimum),
-  maximum: decOrNull(row.maximum),
-  maximumDollars: decOrNull(row.maximumDollars),
-  lot: dec(row.lot),
-})
 
 const leavesOf = (row: ChaseRow): Decimal => max(zero, dec(row.orderQty).minus(row.cumQty))
 
@@ -51,7 +40,7 @@ interface Chased {
 
 function decide(row: ChaseRow, position: Decimal): Chased {
   const direction = directionOf(row.side)
-  const settings = settingsOf(row)
+  const settings = settingsOf(row.securityType, row.setup)
   const goal = (row.positionEffect === 'O' ? target : size)(dec(row.strategyPosition), {
     assetClass: row.securityType,
     settings,

@@ -6,6 +6,7 @@ import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { type Among, isAmong } from '../work/among.ts'
 import { type CopyRow, copyColumns, type OrderKey, theseOrders } from './account-orders.ts'
+import type { SetupColumns } from './sync-facts.ts'
 
 /** True when the grace of a copy is over. */
 export const isChaseDue = (now: Instant): Fragment =>
@@ -23,7 +24,7 @@ export const listChasedAccounts = (sql: Sql, now: Instant, among: Among, limit: 
 /** When the next grace is over. */
 export const findNextChase = firstMoment`select min(chase_at) from account_order where chase_at is not null`
 
-/** A copy with what it is to be brought to. Numbers of settings are those of the instrument's class. */
+/** A copy with what it is to be brought to. */
 export interface ChaseRow extends CopyRow {
   readonly securityType: SecurityType
   readonly strategyPosition: string
@@ -31,26 +32,12 @@ export interface ChaseRow extends CopyRow {
   /** The owner, the follower, or a circumstance forbids to go after the price. */
   readonly isLeft: boolean
   readonly scalingPercentage: number
-  readonly enabled: boolean
-  readonly long: boolean
-  readonly short: boolean
-  readonly closingOrdersOnly: boolean
-  readonly minimum: number
-  readonly maximum: number | null
-  readonly maximumDollars: number | null
-  readonly lot: number
+  readonly setup: SetupColumns
   /** Another order is to take its place: what becomes of the copy is decided there. */
   readonly isReplaced: boolean
   /** The highest revision that this copy has had. */
   readonly lastRevision: number
 }
-
-const byClass = (stocks: string, options: string, futures: string, forex: string): Fragment => ({
-  strings: [
-    `case i.security_type when 'CS' then ${stocks} when 'OPT' then ${options} when 'FUT' then ${futures} else ${forex} end`,
-  ],
-  values: [],
-})
 
 /**
  * Locks due copies and everything they are decided from: first their strategies (those that others hold are
@@ -85,15 +72,7 @@ export async function lockDueChases(
         or (select not is_enabled from broker where id = o.broker_id) or exists (
           select from setup_exclusion x where x.setup_id = t.id and x.instrument_id = i.id
             and x.ended_at is null) as "isLeft",
-      t.scaling_percentage as "scalingPercentage",
-      ${byClass('t.stocks_enabled', 't.options_enabled', 't.futures_enabled', 't.forex_enabled')} as enabled,
-      ${byClass('t.stocks_long', 't.options_long', 't.futures_long', 't.forex_long')} as long,
-      ${byClass('t.stocks_short', 't.options_short', 't.futures_short', 't.forex_short')} as short,
-      t.closing_orders_only as "closingOrdersOnly",
-      ${byClass('0', 't.min_options', 't.min_futures', 't.min_forex')} as minimum,
-      ${byClass('null', 't.max_options', 't.max_futures', 't.max_forex')} as maximum,
-      case i.security_type when 'CS' then t.max_stocks_dollars end as "maximumDollars",
-      case i.security_type when 'FOR' then coalesce(t.forex_lot_size, 1) else 1 end as lot,
+      t.scaling_percentage as "scalingPercentage", to_jsonb(t) as setup,
       exists (select from account_order n where n.account_id = o.account_id and n.replaces_order_id = o.id
         and n.status in ${live}) as "isReplaced",
       (select max(n.revision) from account_order n

@@ -25,6 +25,7 @@ import type { Instant } from '../../domain/time.ts'
 import { notTried, type TradingEnds, tradingEnds, untraded } from './not-tried.ts'
 import type {
   HeldRow,
+  SetupColumns,
   SyncFacts,
   SyncInstrumentRow,
   SyncOrderRow,
@@ -62,7 +63,7 @@ const amount = (value: unknown): Decimal | null =>
   typeof value === 'number' || typeof value === 'string' ? dec(value) : null
 
 /** The setup's choices for a class, from its columns. */
-function settingsOf(assetClass: SecurityType, setup: SyncSetupRow): MirrorSettings {
+export function settingsOf(assetClass: SecurityType, setup: SetupColumns): MirrorSettings {
   const prefix = prefixes[assetClass]
   const isStock = assetClass === 'CS'
   return {

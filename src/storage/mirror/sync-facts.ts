@@ -22,7 +22,12 @@ import { type AsEnded, inNewUnits, sinceEnd, sinceEndColumns } from './ended-ord
 import { chainOf, type EntryColumns, entryColumns } from './entry-fills.ts'
 import { isVariantExit } from './mirror-due.ts'
 
-export interface SyncSetupRow {
+/** A setup's own columns by their names. */
+export type SetupColumns = Readonly<
+  Record<string, string | number | boolean | null | readonly SecurityType[]>
+>
+
+export interface SyncSetupRow extends SetupColumns {
   readonly id: number
   readonly accountId: number
   readonly strategyId: number
@@ -36,8 +41,6 @@ export interface SyncSetupRow {
   /** Under the mass switch, or because the subscription has lapsed. */
   readonly noOpening: boolean
   readonly currency: string
-  /** The setup's own columns by name. */
-  readonly [column: string]: string | number | boolean | null | readonly SecurityType[]
 }
 
 export interface HeldRow {
