@@ -42,36 +42,50 @@ async function hold(
   work: (lease: Lease, held: AbortSignal) => Promise<void>,
   timing: LeaseTiming,
 ): Promise<void> {
-  const lost = new AbortController()
-  const held = AbortSignal.any([ending, lost.signal])
-  const heart = beat(ctx, lease, lost, held, timing)
   try {
-    await work(lease, held)
+    await whileKept(ctx, lease, timing, (kept) => work(lease, AbortSignal.any([ending, kept])))
   } catch (error) {
     ctx.log.error({ error, lease: lease.name }, 'work under a lease failed')
   } finally {
-    lost.abort()
-    await heart
     await releaseLease(ctx.db.write, lease).catch(() => undefined)
   }
 }
 
-/** Renews until `held` aborts, and aborts it when the lease is lost or nobody confirms it. */
+/**
+ * Keeps a lease renewed for as long as `work` takes. `kept` aborts when it is lost or nobody confirms it: that stops the
+ * next write of whoever does not look, and not his work.
+ */
+export async function whileKept<Result>(
+  ctx: WorkContext,
+  lease: Lease,
+  timing: Partial<LeaseTiming>,
+  work: (kept: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const over = new AbortController()
+  const heart = beat(ctx, lease, over, { ...usualTiming, ...timing })
+  try {
+    return await work(over.signal)
+  } finally {
+    over.abort()
+    await heart
+  }
+}
+
+/** Renews until the work is over, and ends it when the lease is lost or nobody confirms it. */
 async function beat(
   ctx: WorkContext,
   lease: Lease,
-  lost: AbortController,
-  held: AbortSignal,
+  over: AbortController,
   timing: LeaseTiming,
 ): Promise<void> {
   const lose = (): void => {
-    if (!lost.signal.aborted) ctx.tally.leasesLost++
-    lost.abort()
+    if (!over.signal.aborted) ctx.tally.leasesLost++
+    over.abort()
   }
   let watchdog = setTimeout(lose, timing.silence)
-  while (!held.aborted) {
-    await pause(timing.heartbeat, held)
-    if (held.aborted) break
+  while (!over.signal.aborted) {
+    await pause(timing.heartbeat, over.signal)
+    if (over.signal.aborted) break
     const asked = performance.now()
     try {
       if (!(await renewLease(ctx.db.write, lease, timing.lease))) lose()
@@ -108,24 +122,6 @@ export async function keepLease(ctx: WorkContext, lease: Lease, milliseconds: nu
   const isHeld = await renewLease(ctx.db.write, lease, milliseconds)
   if (!isHeld) ctx.tally.leasesLost++
   return isHeld
-}
-
-/** Keeps a lease renewed for as long as `work` takes. One that is lost all the same stops the next write, not the work. */
-export async function whileKept<Result>(
-  ctx: WorkContext,
-  lease: Lease,
-  milliseconds: number,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const over = new AbortController()
-  const timing = { ...usualTiming, lease: milliseconds }
-  const heart = beat(ctx, lease, new AbortController(), over.signal, timing)
-  try {
-    return await work()
-  } finally {
-    over.abort()
-    await heart
-  }
 }
 
 /** Waits, at most until the signal aborts. */

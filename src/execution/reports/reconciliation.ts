@@ -118,7 +118,9 @@ async function reconcileAccounts(
 ): Promise<number> {
   const mark = await lastReport(ctx.db.write)
   // However long the broker takes: whoever took the lease meanwhile would begin anew, and be as late.
-  const findings = await whileKept(ctx, lease, askingLeaseMs, () => ask(ctx, brokerId, broker, ids))
+  const findings = await whileKept(ctx, lease, { lease: askingLeaseMs }, () =>
+    ask(ctx, brokerId, broker, ids),
+  )
   return ctx.db.transaction(async (tx) => {
     await guardLease(tx, lease)
     const accounts = await lockQuietAccounts(tx, [...findings.snapshots.keys()], mark)
