@@ -36,12 +36,14 @@ export interface BookDraft extends Bracket {
   readonly isParked: boolean
   /** The group of exits that it joins; absent: none. */
   readonly ocaGroup?: string | null
+  /** What it says of itself; absent: nothing. */
+  readonly info?: string
   /** What the exits of a market order are compared with: the current mid; null when there is none. */
   readonly mid: Decimal | null
 }
 
 type MarketOrder = Pick<BookDraft, 'id' | 'side' | 'quantity' | 'positionEffect'> &
-  Partial<Pick<BookDraft, 'timeInForce'>>
+  Partial<Pick<BookDraft, 'timeInForce' | 'info'>>
 
 /** A market order with nothing around it; good till it is done unless it says otherwise. */
 export const marketOrder = (own: MarketOrder): BookDraft => ({
@@ -114,7 +116,7 @@ function reverse(
 }
 
 function place(change: BookChange, draft: BookDraft, { positionEffect, quantity, parent }: Placement): void {
-  const { id, side, type, timeInForce, limit, stop, isParked } = draft
+  const { id, side, type, timeInForce, limit, stop, isParked, ocaGroup = null, info = null } = draft
   const acceptedAt = change.context.at
   const waitsForParent = parent !== null && isLive(parent.status)
   const depth = parent ? parent.depth + 1 : 0
@@ -129,7 +131,8 @@ function place(change: BookChange, draft: BookDraft, { positionEffect, quantity,
     positionEffect,
     isParked,
     acceptedAt,
-    ocaGroup: draft.ocaGroup ?? null,
+    ocaGroup,
+    info,
     ...family,
   })
   addOrder(change, order)

@@ -14,7 +14,7 @@ import { midOf } from '../../domain/market/quote.ts'
 import { indexOptionRoots } from '../../domain/market/tables/index-options.ts'
 import { bookedDay } from '../../domain/market/trading-day.ts'
 import { expireOrder } from '../../domain/orders/book-request.ts'
-import { submitOrder } from '../../domain/orders/book-submit.ts'
+import { marketOrder, submitOrder } from '../../domain/orders/book-submit.ts'
 import { expireOption, type OptionExpiry } from '../../domain/positions/option-expiry.ts'
 import { type Instant, readDay } from '../../domain/time.ts'
 import { loadDailyMarks } from '../../storage/accounts/daily-marks.ts'
@@ -40,7 +40,7 @@ import { ratesOf, type WorkContext } from '../context.ts'
 import { settleLedgers } from './account-ends.ts'
 import { bookContext, type SignalBook } from './booking.ts'
 import { loadWholeBooks, saveBooks, seeLeverage } from './books.ts'
-import { type InternalBook, type InternalTrade, marketClose, tradeInternally } from './internal-orders.ts'
+import { type InternalBook, type InternalTrade, tradeInternally } from './internal-orders.ts'
 import { tradesOfToday } from './late-deliveries.ts'
 
 /** The contract that ends next, not later than at `by`; answers how many books it changed. */
@@ -70,13 +70,15 @@ async function cutOff(ctx: WorkContext, tx: Transaction, contract: EndingRow, at
     const ended = withoutOrders(book, at)
     const { quantity } = ended.position
     if (quantity.isZero()) return ended
-    const order = marketClose(`close of ${book.strategyId} in ${book.instrumentId}`, quantity)
+    const order = marketOrder({
+      id: `close of ${book.strategyId} in ${book.instrumentId}`,
+      side: quantity.isNegative() ? '1' : '2',
+      quantity: quantity.abs(),
+      positionEffect: 'C',
+      info: contractExpiring,
+    })
     const result = submitOrder(ended.book, order, bookContext(at))
-    const orders = [...result.book.orders.values()].map((made) =>
-      made.id === order.id ? { ...made, info: contractExpiring } : made,
-    )
-    const named = { ...result.book, orders: new Map(orders.map((made) => [made.id, made])) }
-    const told = worked(ended, { ...result, book: named }, at, causedBy({ info: contractExpiring }))
+    const told = worked(ended, result, at, causedBy({ info: contractExpiring }))
     // No quote has made it: like any new order it meets the last one, as the copies of it do.
     return { ...told, isServed: false }
   })

@@ -7,7 +7,7 @@
 
 import type { Side } from '../../domain/codes.ts'
 import type { Decimal } from '../../domain/decimal.ts'
-import { type BookDraft, marketOrder, submitOrder } from '../../domain/orders/book-submit.ts'
+import { marketOrder, submitOrder } from '../../domain/orders/book-submit.ts'
 import type { BookContext } from '../../domain/orders/order-book.ts'
 import type { Instant } from '../../domain/time.ts'
 import { causedBy, worked } from '../../storage/orders/order-books.ts'
@@ -35,10 +35,6 @@ export type InternalBook = SignalBook & Pick<SavedBook, 'wishes'>
 
 const wish: SignalWish = { ...noWish, isInternal: true }
 
-/** The order that closes a position at the market. */
-export const marketClose = (id: string, position: Decimal): BookDraft =>
-  marketOrder({ id, side: position.isNegative() ? '1' : '2', quantity: position.abs(), positionEffect: 'C' })
-
 /** Places a market order in the book and fills it; one that carries the position through zero becomes two. */
 export function tradeInternally(book: InternalBook, trade: InternalTrade): InternalBook {
   const { side, quantity, price, at, info, told } = trade
@@ -48,7 +44,7 @@ export function tradeInternally(book: InternalBook, trade: InternalTrade): Inter
     ...plain,
     newId: (kind, orderId) => (kind === 'reversal' ? other : plain.newId(kind, orderId)),
   }
-  const draft = marketOrder({ id, side, quantity, positionEffect: null })
+  const draft = marketOrder({ id, side, quantity, positionEffect: null, info })
   const placed = worked(book, submitOrder(book.book, draft, context), at, causedBy({ ...told, info }))
   const isFree = trade.isTransmitted !== true
   const free = { ...placed, account: null, terms: { ...book.terms, ...(isFree && { rates: null }) } }
@@ -67,17 +63,9 @@ export function tradeInternally(book: InternalBook, trade: InternalTrade): Inter
     return port.fill(current, { orderId, quantity: order.orderQuantity, price, phase: 'quote' }).book
   }, free)
   return {
-    ...named(filled, own, info),
+    ...filled,
     terms: book.terms,
     // Behind the book: it carries the wishes of earlier trades, which its type does not say.
     wishes: new Map([...(book.wishes ?? []), ...own.map((name) => [name, wished] as const)]),
   }
-}
-
-/** Its orders say what they are, as they end without anybody's word. */
-function named(book: SignalBook, ids: readonly string[], info: string): SignalBook {
-  const orders = [...book.book.orders.values()].map((order) =>
-    ids.includes(order.id) ? { ...order, info } : order,
-  )
-  return { ...book, book: { ...book.book, orders: new Map(orders.map((order) => [order.id, order])) } }
 }

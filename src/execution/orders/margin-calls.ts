@@ -146,14 +146,13 @@ function closing(
 ): SavedBook {
   const id = `${info} of ${key.strategyId} in ${key.instrumentId}`
   const empty = unworked(key, emptyBook(held))
-  const draft = marketOrder({ id, side, quantity, timeInForce: '0', positionEffect: 'C' })
+  const draft = marketOrder({ id, side, quantity, timeInForce: '0', positionEffect: 'C', info })
   const result = submitOrder(empty.book, draft, bookContext(now))
-  const orders = new Map([...result.book.orders].map(([name, order]) => [name, { ...order, info }]))
   const cause = causedBy({ modelAccountValue: value, buyingPower: power, info })
   const referencePx = (side === '1' ? ask : bid)?.toFixed() ?? null
   return {
     wishes: new Map([[id, { ...noWish, referencePx }]]),
-    ...worked(empty, { ...result, book: { ...result.book, orders } }, now, cause),
+    ...worked(empty, result, now, cause),
   }
 }
 
