@@ -100,10 +100,8 @@ async function snapshotOf(
     collect(desk, held, askPositions(held, account, ctx.clock.now()), positionsProgress),
     settings.listsWorking ? collect(desk, worked, askWorking(worked, account), workingProgress) : [],
   ])
-  if ('why' in reports || 'why' in orders) {
-    const isHeard = [reports, orders].some((one) => ('why' in one ? !one.isSilent : one.length > 0))
-    return { why: 'why' in reports ? reports.why : (orders as NotTold).why, isSilent: !isHeard }
-  }
+  if ('why' in reports) return { ...reports, isSilent: reports.isSilent && isSilence(orders) }
+  if ('why' in orders) return { ...orders, isSilent: orders.isSilent && isSilence(reports) }
   const positions = positionsOf(
     account,
     reports.filter(({ type }) => type === 'AP'),
@@ -112,6 +110,10 @@ async function snapshotOf(
   if (!working) return { why: 'it listed a working order that cannot be read', isSilent: false }
   return { accountId, positions, working, balance: null }
 }
+
+/** Whether nothing was heard; that nothing is listed is no news where nobody asked. */
+const isSilence = (said: readonly FixMessage[] | NotTold): boolean =>
+  'why' in said ? said.isSilent : said.length === 0
 
 const silence: NotTold = { why: 'it does not answer', isSilent: true }
 const refusal = (text: string | null): NotTold => ({
