@@ -30,7 +30,7 @@ import {
 } from '../storage/people/webhook-deliveries.ts'
 import { listWebhooks, openWebhookSecrets } from '../storage/people/webhooks.ts'
 import type { Step, WorkContext } from './context.ts'
-import { pause } from './leases.ts'
+import { atMost } from './leases.ts'
 
 export interface WebhookOptions {
   readonly keyRing: KeyRing
@@ -88,9 +88,7 @@ export const webhookStep = (options: WebhookOptions): Step => ({
         ctx.log.warn({ error, delivery: row.id }, 'a webhook was not settled'),
       ),
     )
-    const ending = new AbortController()
-    await Promise.race([Promise.all(sending), pause(options.patienceMs ?? 250, ending.signal)])
-    ending.abort()
+    await atMost(options.patienceMs ?? 250, Promise.all(sending))
     return claimed.length
   },
 })
