@@ -8,7 +8,7 @@ import type { Instant } from '../../domain/time.ts'
 import { lockHolders, lockHoldingAccounts, lockMarks } from '../accounts/holders.ts'
 import { type LedgerKey, ledgerName } from '../accounts/ledgers.ts'
 import { countsFrom, executions } from '../accounts/setup-entries.ts'
-import { workingPaper } from '../brokers/paper.ts'
+import { endPaperOrders } from '../brokers/paper.ts'
 import { firstMoment, hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -193,19 +193,7 @@ export async function expireAccountOrders(
   instrumentId: number,
   end: { readonly at: Instant; readonly info: string },
 ): Promise<void> {
-  await cancelOrders(
-    tx,
-    fragment`o.instrument_id = ${instrumentId}::bigint and o.status = 'A' and o.attempts = 0`,
-    end,
-  )
-  await tx.run`
-    with expired as (
-      update paper_order set status = 'C', needs_match = false
-      where id = ${workingPaper(fragment`o.instrument_id = ${instrumentId}::bigint`)}
-      returning broker_id, account_id, client_order_id
-    )
-    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
-    select broker_id, 'A' || nextval('paper_report_id_seq'), account_id, client_order_id,
-      'expire', i.symbol, ${instant(end.at)}::timestamptz
-    from expired join instrument i on i.id = ${instrumentId}::bigint`
+  const inIt = fragment`o.instrument_id = ${instrumentId}::bigint`
+  await cancelOrders(tx, fragment`${inIt} and o.status = 'A' and o.attempts = 0`, end)
+  await endPaperOrders(tx, 'C', inIt, fragment`${instant(end.at)}::timestamptz`)
 }

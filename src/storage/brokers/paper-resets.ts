@@ -22,10 +22,11 @@ export async function resetPaperAccount(
   accountId: number,
   { at, environment }: { readonly at: Instant; readonly environment: string },
 ): Promise<void> {
-  await cancelOrders(sql, fragment`o.account_id = ${accountId}::bigint`, { at, info: 'paper account reset' })
+  const ofAccount = fragment`o.account_id = ${accountId}::bigint`
+  await cancelOrders(sql, ofAccount, { at, info: 'paper account reset' })
   // Before what works is ended: one that arrives at this moment is waited for, and ended with the others.
   await cancelUnarrived(sql, accountId, environment, at)
-  await endPaperOrders(sql, accountId, at)
+  await endPaperOrders(sql, '4', ofAccount, fragment`${instant(at)}::timestamptz`)
   await cancelUnbooked(sql, accountId, at)
   await closeAtCost(sql, accountId, at)
   await sql.run`

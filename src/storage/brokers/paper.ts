@@ -74,11 +74,23 @@ export const workingPaper = (which: Fragment): Fragment => fragment`any(array(
 /** An answer's key: the broker numbers what it says. */
 const nextKey = fragment`'A' || nextval('paper_report_id_seq')`
 
-/** Tells that orders of the book were canceled; `canceled` names rows or a table with the columns of `paper_order`. */
-export const toldCanceled = (canceled: Fragment, at: Instant): Fragment => fragment`
+/** Tells the ends of orders of the book; `ended` names rows or a table (as `o`) with the columns of `paper_order`. */
+const told = (kind: 'cancel' | 'expire', ended: Fragment, at: Fragment): Fragment => fragment`
   insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
-  select o.broker_id, ${nextKey}, o.account_id, o.client_order_id, 'cancel', i.symbol, ${instant(at)}::timestamptz
-  from ${canceled} o join instrument i on i.id = o.instrument_id`
+  select o.broker_id, ${nextKey}, o.account_id, o.client_order_id, ${kind}::text, i.symbol, ${at}
+  from ${ended} o join instrument i on i.id = o.instrument_id`
+
+/** Tells that orders of the book were canceled. */
+export const toldCanceled = (canceled: Fragment, at: Instant): Fragment =>
+  told('cancel', canceled, fragment`${instant(at)}::timestamptz`)
+
+/** Ends the orders `o` at work that `which` names, canceled or expired at a moment or by a column, and tells of it. */
+export const endPaperOrders = (sql: Sql, status: '4' | 'C', which: Fragment, at: Fragment): Promise<number> =>
+  sql.run`
+    with ended as (
+      update paper_order o set status = ${status}, needs_match = false where o.id = ${workingPaper(which)}
+      returning o.broker_id, o.account_id, o.client_order_id, o.instrument_id, o.expires_at
+    ) ${told(status === '4' ? 'cancel' : 'expire', fragment`ended`, at)}`
 
 /** Takes new orders; one whose id is known stays what it is. */
 export const insertPaperOrders = async (
@@ -193,15 +205,6 @@ export const cancelPaperOrders = (
     from asked left join canceled using (account_id, client_order_id)
     left join paper_order known using (account_id, client_order_id)`
 
-/** Cancels whatever works for an account. */
-export const endPaperOrders = (sql: Sql, accountId: number, at: Instant): Promise<number> =>
-  sql.run`
-    with ended as (
-      update paper_order o set status = '4', needs_match = false
-      where o.id = ${workingPaper(fragment`o.account_id = ${accountId}::bigint`)}
-      returning o.broker_id, o.account_id, o.client_order_id, o.instrument_id
-    ) ${toldCanceled(fragment`ended`, at)}`
-
 /** How an order of the book stands; `place` counts the names that were asked for. */
 export interface PaperStanding {
   readonly place: number
@@ -235,15 +238,7 @@ export const isPaperExpiryDue = (now: Instant): Fragment => fragment`exists (
 
 /** Ends day orders whose session is over and tells of it; answers how many. */
 export const expirePaperOrders = (sql: Sql, now: Instant): Promise<number> =>
-  sql.run`
-    with expired as (
-      update paper_order set status = 'C', needs_match = false
-      where id = ${workingPaper(hasCome(fragment`o.expires_at`, now))}
-      returning broker_id, account_id, client_order_id, instrument_id, expires_at
-    )
-    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
-    select broker_id, ${nextKey}, account_id, client_order_id, 'expire', i.symbol, expires_at
-    from expired join instrument i on i.id = expired.instrument_id`
+  endPaperOrders(sql, 'C', hasCome(fragment`o.expires_at`, now), fragment`o.expires_at`)
 
 /** When the book next acts by time alone. */
 export const findNextPaperMoment = firstMoment`
