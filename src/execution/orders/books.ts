@@ -257,19 +257,12 @@ async function saveFills(
       filledAt: at,
     })),
   )
-  const positions = traded.map(({ strategyId, instrumentId, position, openedAt }) => ({
-    strategyId,
-    instrumentId,
-    quantity: position.quantity,
-    avgPx: position.avgPx,
-    openedAt,
-  }))
   const unrated = traded.flatMap(({ terms: { isRated, currency } }) =>
     isRated ? [] : [{ account: bookCurrency, currency }],
   )
   await Promise.all([
     insertFills(tx, fills, ctx.clock.now()),
-    savePositions(tx, positions),
+    savePositions(tx, traded),
     tellUnrated(tx, unrated, ctx.clock.now()),
   ])
   const before = ctx.clock.now() - lateAfter

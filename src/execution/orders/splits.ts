@@ -144,14 +144,7 @@ async function restateBooks(
 ): Promise<void> {
   const ids = await newSignalIds(tx, books.length)
   const restated = books.map((book) => restate(book, splits.get(book.instrumentId) as InstrumentSplit))
-  const positions = restated.map(({ strategyId, instrumentId, position, openedAt }) => ({
-    strategyId,
-    instrumentId,
-    quantity: position.quantity,
-    avgPx: position.avgPx,
-    openedAt,
-  }))
-  await savePositions(tx, positions)
+  await savePositions(tx, restated)
   for (const split of splits.values()) {
     const { instrument } = split
     const place = books.flatMap((book, at) => (book.instrumentId === instrument.id ? [at] : []))

@@ -7,7 +7,7 @@ import type { Decimal } from '../../domain/decimal.ts'
 import type { Instant } from '../../domain/time.ts'
 import { type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-import type { BookKey } from '../work/matching.ts'
+import { type BookKey, bookKeys } from '../work/matching.ts'
 import { touchStrategies } from '../work/record-changes.ts'
 
 export interface SignalChange {
@@ -48,9 +48,9 @@ export interface NewFill extends BookKey {
   readonly tradeId: number | null
 }
 
-export interface PositionRow extends BookKey {
-  readonly quantity: Decimal
-  readonly avgPx: Decimal | null
+/** A book with what its strategy holds. */
+interface HeldBook extends BookKey {
+  readonly position: { readonly quantity: Decimal; readonly avgPx: Decimal | null }
   readonly openedAt: Instant | null
 }
 
@@ -111,13 +111,12 @@ export async function insertFills(tx: Transaction, fills: readonly NewFill[], no
 }
 
 /** Writes positions as they are now; one that is flat stays as a row without an average. */
-export async function savePositions(tx: Transaction, positions: readonly PositionRow[]): Promise<void> {
-  const column = <K extends keyof PositionRow>(name: K): PositionRow[K][] => positions.map((row) => row[name])
+export async function savePositions(tx: Transaction, books: readonly HeldBook[]): Promise<void> {
   await tx.run`
     insert into position (strategy_id, instrument_id, quantity, avg_px, opened_at)
-    select * from unnest(${column('strategyId')}::bigint[], ${column('instrumentId')}::bigint[],
-      ${column('quantity')}::numeric[], ${column('avgPx')}::numeric[],
-      ${positions.map(({ openedAt }) => instant(openedAt))}::timestamptz[])
+    select * from unnest(${bookKeys(books)}, ${books.map(({ position }) => position.quantity)}::numeric[],
+      ${books.map(({ position }) => position.avgPx)}::numeric[],
+      ${books.map(({ openedAt }) => instant(openedAt))}::timestamptz[])
     on conflict (strategy_id, instrument_id) do update
       set quantity = excluded.quantity, avg_px = excluded.avg_px, opened_at = excluded.opened_at`
 }
