@@ -43,7 +43,7 @@ export interface WorkSettings {
   dueSources: readonly DueSource[]
 }
 
-/** The rates by which strategies are charged here; null: without commission. */
+/** The rates by which fills are charged here; null: without commission. */
 export const ratesOf = ({ settings }: WorkContext): PlanRates | null => chargedRates(settings.commissionPlan)
 
 /** Takes a batch under the publisher's lease, if it has one; answers how many rows it moved. */

@@ -21,7 +21,6 @@ import {
   type PositionChange,
   takeBack,
 } from '../../domain/positions/position.ts'
-import { commissionPlans } from '../../domain/positions/tables/commission-plans.ts'
 import type { Day, Instant } from '../../domain/time.ts'
 import {
   type LedgerChange,
@@ -41,7 +40,7 @@ import {
 import type { Transaction } from '../../storage/database/sql.ts'
 import { tellUnrated, unratedIn } from '../../storage/market/missing-rates.ts'
 import { loadRateTable } from '../../storage/market/quotes.ts'
-import type { WorkContext } from '../context.ts'
+import { ratesOf, type WorkContext } from '../context.ts'
 import {
   inUnitsOfToday,
   type LateExecutions,
@@ -68,7 +67,7 @@ export async function bookExecutions(
   if (executions.length === 0) return ofToday
   const toldLate = executions.map((execution) => late.told(execution))
   const moments = executions.map(({ report }, place) => (toldLate[place]?.report ?? report).occurredAt)
-  const rates = await ratesOf(ctx, tx, { executions, moments, accounts })
+  const rates = await exchangeRates(ctx, tx, { executions, moments, accounts })
   const keys = executions.map(ledgerOf)
   await late.load(tx, accounts)
   const stored = await loadLedgers(tx, oneOfEach(keys, ledgerName))
@@ -196,7 +195,7 @@ function termsOf(
  * Its account's rates for each execution: its currency per unit of the others. One that is told on a later day is of the
  * rates of its own; on the same day the last quotes are the nearest that are known. What has no rate is told.
  */
-async function ratesOf(
+async function exchangeRates(
   ctx: WorkContext,
   tx: Transaction,
   given: {
@@ -249,7 +248,8 @@ function commissionOf(
   terms: Terms,
   told: ToldExecution | undefined,
 ): Decimal {
-  if (ctx.settings.commissionPlan === 'none' || !order) return zero
+  const rates = ratesOf(ctx)
+  if (rates === null || !order) return zero
   const pointValue = terms.pointValue.times(terms.fx)
   // An order that was restated since is charged for the units that it traded.
   const filled = told ? before?.filledQuantity.div(told.inOrder.units) : before?.filledQuantity
@@ -258,7 +258,7 @@ function commissionOf(
     : noTurnover
   const price = told ? px.times(quantity).div(told.quantity) : px
   const after = addTurnover(traded, { quantity: told?.quantity ?? quantity, price, pointValue })
-  return fillCommission(commissionPlans[0][terms.securityType], traded, after)
+  return fillCommission(rates[terms.securityType], traded, after)
 }
 
 const executionOf = (
