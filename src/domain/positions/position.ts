@@ -5,6 +5,7 @@
  */
 import { directionOf, type SecurityType, type Side } from '../codes.ts'
 import { type Decimal, min, sign, zero } from '../decimal.ts'
+import type { Instant } from '../time.ts'
 import { actsAgainst } from './open-close.ts'
 
 export interface Position {
@@ -50,6 +51,16 @@ export const isPaidInFull = (securityType: SecurityType): boolean =>
 /** The part of `leaves` that an order of this side may trade and still only reduce the position. */
 export const reducible = (position: Decimal, side: Side, leaves: Decimal): Decimal =>
   actsAgainst(side, position) ? min(leaves, position.abs()) : zero
+
+/** Since when it is held: as long as the fill that opened it from flat, or that carried it through zero. */
+export function openedAtAfter(
+  before: Instant | null,
+  { position, opened }: Pick<PositionChange, 'position' | 'opened'>,
+  at: Instant,
+): Instant | null {
+  if (position.quantity.isZero()) return null
+  return position.quantity.abs().equals(opened) ? at : (before ?? at)
+}
 
 /**
  * Applies a fill. Increase: avg' = (avg*|q| + px*d) / (|q|+d). Reduction by d: realises

@@ -25,7 +25,7 @@ import {
   type OrderTurnover,
 } from '../../domain/positions/commission.ts'
 import { actsAgainst } from '../../domain/positions/open-close.ts'
-import { applyFill, type Position } from '../../domain/positions/position.ts'
+import { applyFill, openedAtAfter, type Position } from '../../domain/positions/position.ts'
 import type { Instant } from '../../domain/time.ts'
 import { causedBy, type SignalFacts, type WorkedBook, worked } from '../../storage/orders/order-books.ts'
 
@@ -211,7 +211,7 @@ function bookMoney(
   return {
     ...book,
     position: change.position,
-    openedAt: openedAtAfter(book, change.position, change.opened, at),
+    openedAt: openedAtAfter(book.openedAt, change, at),
     progress: withEntry(book.progress, order.id, progress),
     fills: [...book.fills, fill],
     cashChange: book.cashChange.plus(cashChange),
@@ -230,13 +230,6 @@ function fillCause(before: SignalBook, order: BookOrder, after: SignalBook): Rec
     ...(order.isTriggered && { isTriggered: true }),
     positionBefore: before.position.quantity.toFixed(),
   }
-}
-
-/** A position is as old as the fill that opened it from flat, or that carried it through zero. */
-function openedAtAfter(book: SignalBook, position: Position, opened: Decimal, at: Instant): Instant | null {
-  if (position.quantity.isZero()) return null
-  const isNew = position.quantity.abs().equals(opened)
-  return isNew ? at : (book.openedAt ?? at)
 }
 
 function orderIn({ book }: SignalBook, orderId: string): BookOrder {

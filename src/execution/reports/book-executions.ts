@@ -17,6 +17,7 @@ import {
   cashTakenBack,
   flat,
   isPaidInFull,
+  openedAtAfter,
   type Position,
   type PositionChange,
   takeBack,
@@ -94,7 +95,7 @@ export async function bookExecutions(
     const { quantity, avgPx } = change.position
     const moves = quantity.minus(before.position.quantity)
     if (told) ofToday.set(execution, inUnitsOfToday(told, execution, moves))
-    const openedAt = change.openedAt ?? openedAtAfter(before, change, (told ?? execution).report.occurredAt)
+    const openedAt = change.openedAt ?? openedAtAfter(before.openedAt, change, moments[place]!)
     ledgers.set(name, { ...key, quantity, avgPx, openedAt })
   }
   const changed = [...ledgers.values()]
@@ -233,12 +234,6 @@ function heldIn(row: LedgerRow | LedgerChange | undefined, { pointValue, fx }: T
   // The cost in account currency is not kept beside the position: no cash depends on it.
   const position = { quantity: dec(row.quantity), avgPx, avgCost: avgPx.times(pointValue).times(fx) }
   return { position, openedAt: row.openedAt }
-}
-
-/** A position is as old as the fill that opened it from flat, or that carried it through zero. */
-function openedAtAfter(before: Ledger, { position, opened }: Moved, at: Instant): Instant | null {
-  if (position.quantity.isZero()) return null
-  return position.quantity.abs().equals(opened) ? at : (before.openedAt ?? at)
 }
 
 /** The plan prices the order's whole chain after each fill; what nobody ordered costs nothing here. */
