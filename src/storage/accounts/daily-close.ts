@@ -10,6 +10,7 @@ import { hasCome } from '../database/moments.ts'
 import { writeInParts } from '../database/parts.ts'
 import { type Fragment, fragment, identifier, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { lastFx } from '../orders/order-books.ts'
 import { type Among, everybody, isAmong } from '../work/among.ts'
 
 /** Whose record: a strategy's model account, or a brokerage account. */
@@ -138,9 +139,7 @@ export async function loadHeld(sql: Sql, kind: BookKind, ids: readonly number[])
     kind === 'strategy'
       ? await sql.rows<Row>`
           select p.strategy_id as "bookId", p.instrument_id as "instrumentId", p.quantity, p.avg_px as "avgPx",
-            i.calendar, i.currency, case when i.currency <> 'USD' then (
-              select f.fx from fill f where f.strategy_id = p.strategy_id and f.instrument_id = p.instrument_id
-              order by f.id desc limit 1) end as fx
+            i.calendar, i.currency, ${lastFx(fragment`p.strategy_id`)} as fx
           from position p join instrument i on i.id = p.instrument_id
           where p.strategy_id = any(${ids}::bigint[]) and p.quantity <> 0`
       : await sql.rows<Row>`

@@ -7,9 +7,9 @@ import { type Decimal, dec, decOrNull } from '../../domain/decimal.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
-import { idsOf, type Sql, type Transaction } from '../database/sql.ts'
+import { fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-import { bookCurrency } from '../orders/order-books.ts'
+import { lastFx } from '../orders/order-books.ts'
 import { lockStrategies } from '../orders/signals.ts'
 import { type BookKey, bookKeys } from '../work/matching.ts'
 
@@ -92,9 +92,7 @@ export async function loadHoldingRows(sql: Sql, keys: readonly BookKey[]): Promi
     Omit<HoldingRow, 'quantity' | 'avgPx' | 'lastFx'> & Record<'quantity' | 'avgPx' | 'lastFx', string | null>
   >`
     select book.strategy_id as "strategyId", i.id as "instrumentId", i.calendar, p.quantity, p.avg_px as "avgPx",
-      p.opened_at as "openedAt", case when i.currency <> ${bookCurrency} then (
-        select f.fx from fill f where f.strategy_id = book.strategy_id and f.instrument_id = i.id
-        order by f.id desc limit 1) end as "lastFx"
+      p.opened_at as "openedAt", ${lastFx(fragment`book.strategy_id`)} as "lastFx"
     from unnest(${bookKeys(keys)}) book (strategy_id, instrument_id)
     join instrument i on i.id = book.instrument_id
     left join position p on p.strategy_id = book.strategy_id and p.instrument_id = i.id`

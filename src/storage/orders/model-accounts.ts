@@ -19,7 +19,7 @@ import {
 } from '../market/margin-instruments.ts'
 import { loadRates } from '../market/quotes.ts'
 import { type BookKey, bookKeys, bookName } from '../work/matching.ts'
-import { bookCurrency } from './order-books.ts'
+import { bookCurrency, lastFx } from './order-books.ts'
 
 /** What a strategy has of an instrument, perhaps nothing. Numbers are exact texts. */
 export interface HoldingRow extends BookKey, MarginInstrumentRow {
@@ -115,9 +115,7 @@ async function loadRareFacts(sql: Sql, rows: readonly HoldingRow[]): Promise<Map
   if (rare.length === 0) return new Map()
   const facts = await sql.rows<RareFacts>`
     select held.strategy_id as "strategyId", i.id as "instrumentId", (u.bid + u.ask) / 2 as "underlyingPrice",
-      case when i.currency <> ${bookCurrency} then (
-        select f.fx from fill f where f.strategy_id = held.strategy_id and f.instrument_id = i.id
-        order by f.id desc limit 1) end as "lastFx"
+      ${lastFx(fragment`held.strategy_id`)} as "lastFx"
     from unnest(${bookKeys(rare)}) held (strategy_id, instrument_id)
     join instrument i on i.id = held.instrument_id
     left join instrument ui on i.security_type = 'OPT' and ui.symbol = i.underlying

@@ -162,6 +162,12 @@ interface BookRow extends BookKey {
 /** Strategies keep their books in this currency. */
 export const bookCurrency = 'USD'
 
+/** The last rate that a strategy, a column, booked in the instrument `i`; null in its own currency or without a fill. */
+export const lastFx = (strategyId: Fragment): Fragment => fragment`
+  case when i.currency <> ${bookCurrency} then (
+    select f.fx from fill f where f.strategy_id = ${strategyId} and f.instrument_id = i.id
+    order by f.id desc limit 1) end`
+
 /** The live signals of the books and what these still depend on. */
 const keptSignals = (keys: readonly BookKey[]): Fragment => fragment`
   with recursive kept (id, replaces, entry) as (
@@ -184,9 +190,7 @@ const keptSignals = (keys: readonly BookKey[]): Fragment => fragment`
 const bookColumns: Fragment = fragment`
   s.strategy_id as "strategyId", s.instrument_id as "instrumentId", i.calendar,
   coalesce(p.quantity, 0) as "positionQty", p.avg_px as "positionAvgPx", p.opened_at as "openedAt",
-  case when i.currency <> ${bookCurrency} then (
-    select f.fx from fill f where f.strategy_id = s.strategy_id and f.instrument_id = s.instrument_id
-    order by f.id desc limit 1) end as "lastFx",
+  ${lastFx(fragment`s.strategy_id`)} as "lastFx",
   s.id as "signalId", s.side, s.ord_type as "ordType", s.time_in_force as "timeInForce",
   s.position_effect as "positionEffect", s.order_qty as "orderQty", s.limit_px as "limitPx",
   s.stop_px as "stopPx", s.status, s.is_held as "isHeld", s.is_triggered as "isTriggered",
