@@ -47,7 +47,7 @@ async function hold(
   } catch (error) {
     ctx.log.error({ error, lease: lease.name }, 'work under a lease failed')
   } finally {
-    await releaseLease(ctx.db.write, lease).catch(() => undefined)
+    await giveBack(ctx, lease)
   }
 }
 
@@ -113,9 +113,15 @@ export async function onceUnderLease<Result>(
   try {
     return await work(lease)
   } finally {
-    await releaseLease(ctx.db.write, lease)
+    await giveBack(ctx, lease)
   }
 }
+
+/** Gives a lease back. One that cannot be, as the database is away, runs out: whoever had it has done his work or ends. */
+export const giveBack = (ctx: WorkContext, lease: Lease): Promise<void> =>
+  releaseLease(ctx.db.write, lease).catch((error: unknown) =>
+    ctx.log.warn({ error, lease: lease.name }, 'a lease could not be given back'),
+  )
 
 /** Renews a lease; false when it is lost, which is counted. */
 export async function keepLease(ctx: WorkContext, lease: Lease, milliseconds: number): Promise<boolean> {

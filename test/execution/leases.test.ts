@@ -1,7 +1,8 @@
 /** Of many workers one publishes a feed; who lost the lease writes nothing more. */
 import { once } from 'node:events'
 import { expect, test, vi } from 'vitest'
-import { underLease } from '../../src/execution/leases.ts'
+import { Following } from '../../src/execution/brokers/alpaca/following.ts'
+import { onceUnderLease, underLease } from '../../src/execution/leases.ts'
 import type { Feed } from '../../src/execution/market/feed.ts'
 import { publishBars, publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { createWorker } from '../../src/execution/worker.ts'
@@ -23,6 +24,15 @@ import {
 const { db } = await testDatabase()
 const long = 60_000
 const brief = { lease: 300, heartbeat: 20, silence: 150 }
+
+/** The database, whose single writes fail while it `isDown`. */
+const failing = (isDown: () => boolean): typeof db => ({
+  ...db,
+  write: {
+    ...db.write,
+    run: (...statement) => (isDown() ? Promise.reject(new Error('no answer')) : db.write.run(...statement)),
+  },
+})
 
 /** As if the holder had been silent for the whole lease. */
 const expire = (name: string) =>
@@ -89,18 +99,10 @@ test('the work is told when nobody confirms the lease for too long', async () =>
   const ending = new AbortController()
   const world = makeWorld(db)
   let isDown = false
-  const down = {
-    ...db,
-    write: {
-      ...db.write,
-      run: (...statement: Parameters<typeof db.write.run>) =>
-        isDown ? Promise.reject(new Error('no answer')) : db.write.run(...statement),
-    },
-  }
   const began = performance.now()
   let lost = 0
   await underLease(
-    { ...world.ctx, db: down },
+    { ...world.ctx, db: failing(() => isDown) },
     'e',
     ending.signal,
     async (_, held) => {
@@ -120,17 +122,11 @@ test('the work goes on while the lease is confirmed, and is told when that ends'
   const timing = { lease: 3_000, heartbeat: 50, silence: 1_000 }
   const began = performance.now()
   let silentSince: number | undefined
-  const down = {
-    ...db,
-    write: {
-      ...db.write,
-      run: (...statement: Parameters<typeof db.write.run>) => {
-        // Confirmed for longer than it could have gone without.
-        if (performance.now() - began > timing.silence * 1.5) silentSince ??= performance.now()
-        return silentSince ? Promise.reject(new Error('no answer')) : db.write.run(...statement)
-      },
-    },
-  }
+  const down = failing(() => {
+    // Confirmed for longer than it could have gone without.
+    if (performance.now() - began > timing.silence * 1.5) silentSince ??= performance.now()
+    return silentSince !== undefined
+  })
   let lost = 0
   await underLease(
     { ...world.ctx, db: down },
@@ -145,6 +141,22 @@ test('the work goes on while the lease is confirmed, and is told when that ends'
   )
   expect(silentSince).toBeDefined()
   expect(lost - (silentSince ?? 0)).toBeLessThan(timing.lease)
+})
+
+test('one that cannot be given back runs out, and whoever has done his work or ends is done', async () => {
+  let isDown = false
+  const ctx = { ...makeWorld(db).ctx, db: failing(() => isDown) }
+  const work = async (): Promise<string> => {
+    isDown = true
+    return 'done'
+  }
+  expect(await onceUnderLease(ctx, 'g', long, work)).toBe('done')
+  isDown = false
+  const following = new Following('ending', { of: async () => [] }, () => true)
+  await following.steps()[0]!.run(ctx)
+  expect(await db.read.maybe`select from lease where name = 'follow:ending'`).toBeDefined()
+  isDown = true
+  await following.close()
 })
 
 /** A feed that publishes one quote and then waits for its end. */

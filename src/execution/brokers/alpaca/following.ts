@@ -6,10 +6,10 @@
 import { clientOrderId } from '../../../domain/orders/client-order-id.ts'
 import { listFollowedAccounts } from '../../../storage/brokers/broker-pulls.ts'
 import { listSentOrders } from '../../../storage/brokers/sent-orders.ts'
-import { claimLease, type Lease, releaseLease, usualLeaseMs } from '../../../storage/work/leases.ts'
+import { claimLease, type Lease, usualLeaseMs } from '../../../storage/work/leases.ts'
 import type { Step, WorkContext } from '../../context.ts'
 import { inLanes } from '../../lanes.ts'
-import { keepLease } from '../../leases.ts'
+import { giveBack, keepLease } from '../../leases.ts'
 import { lanes } from './asking.ts'
 import type { Client, Stream } from './client.ts'
 import { lookUp, sourceOf, take, takeOrder } from './desk.ts'
@@ -91,7 +91,7 @@ export class Following {
 
   async close(): Promise<void> {
     for (const accountId of [...this.#followed.keys()]) this.#leave(accountId)
-    if (this.#held) await releaseLease(this.#held.ctx.db.write, this.#held.lease)
+    if (this.#held) await giveBack(this.#held.ctx, this.#held.lease)
     this.#held = undefined
   }
 
