@@ -184,18 +184,21 @@ async function withTaken(
   })
 }
 
+type PaperName = Pick<PaperRequest, 'accountId' | 'clientOrderId'>
+
+/** The names as rows `asked`, each with its place. */
+const namedRows = (names: readonly PaperName[]): Fragment => fragment`
+  unnest(${names.map((_, place) => place)}::int[], ${names.map(({ accountId }) => accountId)}::bigint[],
+    ${names.map(({ clientOrderId }) => clientOrderId)}::text[]) asked (place, account_id, client_order_id)`
+
 /** Cancels working orders; the answer is the status before, null where there is no such order. */
 export const cancelPaperOrders = (
   sql: Sql,
-  names: readonly { readonly accountId: number; readonly clientOrderId: string }[],
+  names: readonly PaperName[],
   at: Instant,
 ): Promise<PaperAnswer[]> =>
   sql.rows<PaperAnswer>`
-    with asked as materialized (
-      select * from unnest(${names.map((_, place) => place)}::int[],
-        ${names.map(({ accountId }) => accountId)}::bigint[],
-        ${names.map(({ clientOrderId }) => clientOrderId)}::text[]) a (place, account_id, client_order_id)
-    ), canceled as (
+    with asked as materialized (select * from ${namedRows(names)}), canceled as (
       update paper_order o set status = '4', needs_match = false
       where o.id = ${workingPaper(fragment`(o.account_id, o.client_order_id) in (select account_id, client_order_id from asked)`)}
       returning o.broker_id, o.account_id, o.client_order_id, o.instrument_id
@@ -222,14 +225,9 @@ const standing = fragment`
       and r.kind in ('fill', 'bust')) as "avgPx"`
 
 /** How these orders stand, those that exist. */
-export const findPaperOrders = (
-  sql: Sql,
-  names: readonly { readonly accountId: number; readonly clientOrderId: string }[],
-): Promise<PaperStanding[]> =>
+export const findPaperOrders = (sql: Sql, names: readonly PaperName[]): Promise<PaperStanding[]> =>
   sql.rows<PaperStanding>`
-    select asked.place, ${standing} from unnest(${names.map((_, place) => place)}::int[],
-      ${names.map(({ accountId }) => accountId)}::bigint[],
-      ${names.map(({ clientOrderId }) => clientOrderId)}::text[]) asked (place, account_id, client_order_id)
+    select asked.place, ${standing} from ${namedRows(names)}
     join paper_order o using (account_id, client_order_id)`
 
 /** True when a working order's day is over. */
