@@ -159,6 +159,24 @@ describe('somebody of whom nothing runs any more', () => {
     expect(await add()).toBe(409)
   })
 
+  test('hears no more of its accounts: who has the address now is somebody else', async () => {
+    const mails = [...platform.mails]
+    await db.write.run`update account set is_sync_enabled = true where account = ${holderAccount}`
+    const execution = {
+      account: holderAccount,
+      symbol: 'AAPL',
+      side: '1',
+      qty: 1,
+      px: 10,
+      clientOrderId: null,
+    }
+    await door('/broker', { execution })
+    expect(
+      await db.read.one`select sync_disabled_reason as reason from account where account = ${holderAccount}`,
+    ).toEqual({ reason: 'ExternalExecution' })
+    expect(platform.mails).toEqual(mails)
+  })
+
   test('is not there to be removed again', async () => {
     expect(await remove(personId)).toBeUndefined()
     expect(await remove(999_999)).toBeUndefined()

@@ -77,7 +77,7 @@ export const insertMail = <Kind extends keyof MailFacts>(
     values (${mail.kind}, ${mail.address}, ${JSON.stringify(mail.facts)}::jsonb, ${instant(now)}::timestamptz,
       ${instant(now)}::timestamptz)`
 
-/** Tells the holders of accounts that AutoSync was switched off there. */
+/** Tells the holders of accounts that AutoSync was switched off there; the address of one who was removed may be another's. */
 export const insertSyncMail = (
   sql: Sql,
   accountIds: readonly number[],
@@ -89,7 +89,7 @@ export const insertSyncMail = (
     select 'autosync-off', p.email, jsonb_build_object('firstName', p.first_name, 'siteName', site.name,
       'account', a.account, 'brokerName', b.name, 'reason', ${reason}::text),
       ${instant(now)}::timestamptz, ${instant(now)}::timestamptz
-    from account a join person p on p.id = a.person_id join site on site.id = p.site_id
+    from account a join person p on p.id = a.person_id and p.is_alive join site on site.id = p.site_id
     join broker b on b.id = a.broker_id
     where a.id = any(${accountIds}::bigint[]) order by a.id`
 
