@@ -3,7 +3,7 @@
  * split that is entered late is in new units already, and so is an order that came since, but for what it took over.
  */
 
-import { workingPaper } from '../brokers/paper.ts'
+import { toldCanceled, workingPaper } from '../brokers/paper.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -138,12 +138,8 @@ export async function splitPaperOrders(tx: Transaction, split: AccountSplit): Pr
     with ended as (
       update paper_order o set status = '4', needs_match = false, carried_qty = n.carried_qty
       from ${book} n where o.id = n.id and n.is_older and n.left_qty <= 0
-      returning o.broker_id, o.account_id, o.client_order_id
-    )
-    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
-    select broker_id, 'A' || nextval('paper_report_id_seq'), account_id, client_order_id,
-      'cancel', i.symbol, ${at}
-    from ended join instrument i on i.id = ${split.instrumentId}::bigint`
+      returning o.broker_id, o.account_id, o.client_order_id, o.instrument_id
+    ) ${toldCanceled(fragment`ended`, split.at)}`
   await tx.run`
     update paper_order o set carried_qty = n.carried_qty,
       order_qty = case when n.is_older then o.cum_qty + n.left_qty else o.order_qty end,
