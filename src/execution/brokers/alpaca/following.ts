@@ -24,6 +24,9 @@ const pullAgainMs = 5_000
 /** A stream may be this long in coming, or refused: longer than it waits before it tries again by itself. */
 const streamPatienceMs = 45_000
 
+/** Updates of all streams that are kept unread, as while the database is away. */
+export const unreadMax = 10_000
+
 /** What a stream has said and nobody has read yet. */
 interface Heard {
   readonly session: Session
@@ -152,7 +155,7 @@ export class Following {
       followed.isListening = false
       followed.changedAt = performance.now()
     })
-    stream.onTradeUpdate((update) => this.#heard.push({ session, update }))
+    stream.onTradeUpdate((update) => this.#hear(session, update))
     // What was missed is read once the stream is known to run: nothing falls between the two.
     stream.on('subscription', () => {
       followed.isListening = true
@@ -161,6 +164,12 @@ export class Following {
     stream.subscribeTradeUpdates()
     stream.connect()
     this.#followed.set(accountId, followed)
+  }
+
+  /** What is not kept is learnt from the history, as after a break. */
+  #hear(session: Session, update: unknown): void {
+    if (this.#heard.length < unreadMax) this.#heard.push({ session, update })
+    else this.#want(session.accountId, 'deep')
   }
 
   #leave(accountId: number): void {
