@@ -2,7 +2,7 @@
 import type { Day } from '../domain/time.ts'
 import { startAutotrade, stopAutotrade } from '../operations/autotrade/setups.ts'
 import { addStrategy } from '../operations/strategies/adding.ts'
-import { endStrategy } from '../storage/strategies/strategies.ts'
+import { changeStrategy } from '../storage/operating/administration.ts'
 import { dayOf, type FollowPart, type StrategyName, type StrategyPart, strategyParts } from './cast.ts'
 import type { People } from './people.ts'
 import { type Actor, contextOf, granted, type Stage } from './stage.ts'
@@ -26,7 +26,10 @@ export function actsOf(stage: Stage, people: People, strategies: Strategies): Ac
     return { day: dayOf(part.startsOn), run: begin }
   })
   const ends = strategyParts.flatMap(({ key, endsOn }): Act[] => {
-    const end = (): Promise<void> => endStrategy(stage.db.write, idOf(key))
+    const end = async (): Promise<void> => {
+      const changedAt = stage.clock.now()
+      await changeStrategy(stage.db.write, { strategyId: idOf(key), isAlive: false, changedAt })
+    }
     return endsOn === undefined ? [] : [{ day: dayOf(endsOn) + 7, run: end }]
   })
   const follows = people.followers.flatMap((follower) =>

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { notePaidOtherwise, waiveCharge } from '../../src/storage/billing/by-hand.ts'
 import { claimCharges, retryCharges } from '../../src/storage/billing/charges.ts'
 import { savePaymentMethod } from '../../src/storage/billing/payment-methods.ts'
-import { endStrategy } from '../../src/storage/strategies/strategies.ts'
+import { changeStrategy } from '../../src/storage/operating/administration.ts'
 import { call } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
 import { billingOf } from './support/billing-scene.ts'
@@ -113,7 +113,7 @@ describe('a paid subscription', () => {
   })
 
   test('ends with its term where its strategy has ended: no other one is paid', async () => {
-    await endStrategy(platform.db.write, strategyId)
+    await changeStrategy(platform.db.write, { strategyId, isAlive: false, changedAt: Date.parse(at(0)) })
     await passTo(31)
     expect(await subscribed()).toEqual([])
     expect(await subscribed(customer, '/geo', { ActiveOnly: false })).toMatchObject([{ EndDate: at(30) }])

@@ -23,11 +23,6 @@ export const insertStrategy = async (sql: Sql, strategy: NewStrategy): Promise<n
       returning id`
   ).id
 
-/** Ends a strategy for good: it takes no orders and no followers; its record stays. */
-export async function endStrategy(sql: Sql, strategyId: number): Promise<void> {
-  await sql.run`update strategy set is_alive = false where id = ${strategyId}::bigint`
-}
-
 /** An open position of a strategy or, in an account, of the sub-ledger that follows one. */
 export interface PositionRow extends InstrumentColumns {
   strategyId: number
