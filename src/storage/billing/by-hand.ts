@@ -24,18 +24,27 @@ export type NotedWaiver = 'waived' | 'waivedBefore' | Unsaid
 const isUnderWay = (charge: ChargeRow): boolean =>
   charge.isAsked && isCollected(amountOf(charge), collectedBy[charge.provider])
 
+/** The charge, locked, of which something may be said. */
+async function lockUnpaid(
+  sql: Sql,
+  { chargeId, isLookedUp }: Omit<Said, 'at'>,
+): Promise<ChargeRow | Unsaid | 'notedBefore'> {
+  const [charge] = await lockCharges(sql, [chargeId])
+  if (!charge) return 'absent'
+  if (charge.status === 'paid') return charge.paymentRef === otherwiseRef(chargeId) ? 'notedBefore' : 'paid'
+  return isUnderWay(charge) && !isLookedUp ? 'asked' : charge
+}
+
 /**
  * Notes that a charge was paid otherwise than by its provider, which is asked for it no more. All that hangs on it goes on
  * as with any payment.
  */
-export async function notePaidOtherwise(sql: Sql, { chargeId, at, isLookedUp }: Said): Promise<NotedPayment> {
-  const [charge] = await lockCharges(sql, [chargeId])
-  if (!charge) return 'absent'
-  const paymentRef = otherwiseRef(chargeId)
-  if (charge.status === 'paid') return charge.paymentRef === paymentRef ? 'notedBefore' : 'paid'
-  if (isUnderWay(charge) && !isLookedUp) return 'asked'
-  const { attempt } = charge
-  const answer = { chargeId, attempt, at, paymentRef, outcome: 'paid', isPaidOtherwise: true } as const
+export async function notePaidOtherwise(sql: Sql, said: Said): Promise<NotedPayment> {
+  const charge = await lockUnpaid(sql, said)
+  if (typeof charge === 'string') return charge
+  const { id: chargeId, attempt } = charge
+  const named = { chargeId, attempt, at: said.at, paymentRef: otherwiseRef(chargeId) }
+  const answer = { ...named, outcome: 'paid', isPaidOtherwise: true } as const
   // Whoever says so is told at once, and by no incident.
   const { unexpected } = await bookAnswers(sql, [answer])
   return unexpected.length > 0 ? 'notedInVain' : 'noted'
@@ -45,17 +54,12 @@ export async function notePaidOtherwise(sql: Sql, { chargeId, at, isLookedUp }: 
  * Lets a charge go: nothing is booked, nobody is asked for it any more, and what it stopped goes on. A change of plans is
  * not made by it.
  */
-export async function waiveCharge(
-  sql: Sql,
-  { chargeId, isLookedUp }: Omit<Said, 'at'>,
-): Promise<NotedWaiver> {
-  const [charge] = await lockCharges(sql, [chargeId])
-  if (!charge) return 'absent'
-  if (charge.status === 'paid') return 'paid'
+export async function waiveCharge(sql: Sql, said: Omit<Said, 'at'>): Promise<NotedWaiver> {
+  const charge = await lockUnpaid(sql, said)
+  if (typeof charge === 'string') return charge === 'notedBefore' ? 'paid' : charge
   if (charge.status === 'waived') return 'waivedBefore'
-  if (isUnderWay(charge) && !isLookedUp) return 'asked'
   await sql.run`
-    update charge set status = 'waived', next_try_at = null, claimed_until = null where id = ${chargeId}::bigint`
+    update charge set status = 'waived', next_try_at = null, claimed_until = null where id = ${charge.id}::bigint`
   await resume(sql, [charge.subscriptionId])
   return 'waived'
 }

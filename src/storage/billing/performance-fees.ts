@@ -184,7 +184,9 @@ export async function settleFees(
     const rows = await listSetups(tx, some)
     const settled = await settle(tx, some, rows, limits)
     for (const [id, total] of settled.totals) totals.set(id, total)
-    await insertIncidents(tx, uncollected(settled.totals, endsOf(some), collected))
+    const large = [...settled.totals].filter(([, total]) => total > collected.most)
+    const owed = large.map(([subscriptionId, charged]) => ({ row: { subscriptionId }, charged }))
+    await tellOf(tx, 'feeNotCollected', owed, endsOf(some))
     const next = new Map(some.map(({ id, nextPercent }) => [id, nextPercent]))
     const passing = rows.filter(
       (row) => settled.left.has(chainOf(row)) && next.get(row.subscriptionId) !== row.percent,
@@ -259,7 +261,7 @@ async function settle(
   const { collected, small, large } = byTotal(settled, limits)
   surplus.push(...large.filter(({ charged }) => !charged.isZero()))
   await insertSettlements(sql, terms, collected)
-  await insertIncidents(sql, surplus.map(surplusOf(ends)))
+  await tellOf(sql, 'feeTooLarge', surplus, ends)
   return { totals: totalsOf(collected), left: new Set(small.map(({ row }) => chainOf(row))) }
 }
 
@@ -283,29 +285,24 @@ function totalsOf(settled: readonly Settled[]): Map<number, bigint> {
   return totals
 }
 
-const surplusOf =
-  (ends: ReadonlyMap<number, Instant>) =>
-  ({ row: { setupId, subscriptionId }, charged }: Settled): NewIncident => {
-    const occurredAt = ends.get(subscriptionId) ?? 0
-    const key = `fee too large of setup ${setupId} at ${occurredAt}`
-    const detail = { setupId, subscriptionId, amount: textOfCents(charged) }
-    return { key, kind: 'feeTooLarge', detail, occurredAt }
-  }
-
-/** Fees that are more than is collected in one payment: they are paid otherwise, or let go. */
-const uncollected = (
-  totals: ReadonlyMap<number, bigint>,
+/** Of fees that are more than is collected in one payment, or than any ledger adds up: such a one is of a setup. */
+const tellOf = (
+  sql: Sql,
+  kind: 'feeNotCollected' | 'feeTooLarge',
+  fees: readonly {
+    readonly row: Pick<SetupRow, 'subscriptionId'> & Partial<Pick<SetupRow, 'setupId'>>
+    readonly charged: bigint | Decimal
+  }[],
   ends: ReadonlyMap<number, Instant>,
-  { most }: Collected,
-): NewIncident[] =>
-  [...totals]
-    .filter(([, total]) => total > most)
-    .map(([subscriptionId, total]) => {
-      const occurredAt = ends.get(subscriptionId) ?? 0
-      const key = `fee not collected of subscription ${subscriptionId} at ${occurredAt}`
-      const detail = { subscriptionId, amount: textOfCents(total) }
-      return { key, kind: 'feeNotCollected', detail, occurredAt }
-    })
+): Promise<void> => {
+  const told = fees.map(({ row: { subscriptionId, setupId }, charged }): NewIncident => {
+    const occurredAt = ends.get(subscriptionId) ?? 0
+    const whose = setupId === undefined ? `subscription ${subscriptionId}` : `setup ${setupId}`
+    const detail = { ...(setupId !== undefined && { setupId }), subscriptionId, amount: textOfCents(charged) }
+    return { key: `${kind} of ${whose} at ${occurredAt}`, kind, detail, occurredAt }
+  })
+  return insertIncidents(sql, told)
+}
 
 async function insertSettlements(
   sql: Sql,
