@@ -1460,6 +1460,7 @@ create table subscription (
   xid xid8 not null default pg_current_xact_id(),
   next_plan_id bigint,
   performance_fee_percent integer not null default 0,
+  chosen_after_charge_id bigint,
   constraint subscription_pkey PRIMARY KEY (id),
   constraint subscription_next_plan_id_fkey FOREIGN KEY (next_plan_id) REFERENCES plan(id),
   constraint subscription_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),

@@ -17,6 +17,7 @@ const settle = (chargeId: number, isLookedUp = false) =>
   db.transaction((tx) => notePaidOtherwise(tx, { chargeId, at: clock.time, isLookedUp }))
 const waive = (chargeId: number, isLookedUp = false) =>
   db.transaction((tx) => waiveCharge(tx, { chargeId, isLookedUp }))
+const chosen = () => db.read.one`select plan_id as plan, next_plan_id as next from subscription`
 
 test('what was paid otherwise after a decline is asked for no more, and money that comes for it is a second payment', async () => {
   await declineRenewal()
@@ -146,14 +147,72 @@ test.each(['at Stripe’s', 'by hand'])(
       await tell('payment_intent.succeeded')
       await work()
     }
-    const chosen = db.read.one`select plan_id as plan, next_plan_id as next from subscription`
-    expect(await chosen).toEqual(
-      how === 'by hand' ? { plan: large, next: null } : { plan: small, next: tiny },
-    )
+    expect(await chosen()).toEqual({ plan: how === 'by hand' ? large : small, next: tiny })
     expect(await incidents()).toEqual(how === 'by hand' ? [] : [{ kind: 'paidAfterWaiver' }])
     await sound()
   },
 )
+
+test.each([
+  ['another', 29, { next: 'tiny' }, 'tiny'],
+  ['none', 29, { next: null }, 'ended'],
+  ['the present one', 29, { next: 'small' }, 'small'],
+  ['another, which has begun', 31, 'in vain', 'tiny'],
+] as const)(
+  'a change of plans that is paid after all leaves what was chosen since it was declined: %s',
+  async (which, days, then, last) => {
+    const { small, large } = await offerPlans()
+    const tiny = await savePlan(db.write, { ...offer, name: 'Tiny', price: '10' })
+    await attach()
+    await choose(small)
+    await work()
+    clock.time = start + day
+    await payBy(decliningMethod)
+    await choose(large)
+    await work()
+    await payBy('pm_card')
+    // At the same moment: the clock does not tell what came first.
+    if (which === 'none') await cancelPlan(db.write, scene.ids.person, 'investor')
+    else await choose(which === 'the present one' ? small : tiny)
+    clock.time = start + days * day
+    await work()
+    const { id } = await db.read.one<{ id: number }>`select id from charge where purpose = 'upgrade'`
+    const plans = { tiny, small, ended: small }
+    if (then === 'in vain') expect(await settle(id)).toBe('notedInVain')
+    else {
+      expect(await settle(id)).toBe('noted')
+      expect(await chosen()).toEqual({ plan: large, next: then.next && plans[then.next] })
+      expect(await db.read.one`select base_price as price from subscription`).toEqual({ price: 30_000 })
+      clock.time = start + 31 * day
+      await work()
+    }
+    if (last === 'ended') expect(await state()).toMatchObject({ status: 'ended' })
+    else expect(await chosen()).toEqual({ plan: plans[last], next: null })
+    await sound()
+  },
+)
+
+test('what was chosen before a change of plans gives way to it, paid after all as it may be', async () => {
+  const { small, large } = await offerPlans()
+  const tiny = await savePlan(db.write, { ...offer, name: 'Tiny', price: '10' })
+  const medium = await savePlan(db.write, { ...offer, name: 'Medium', price: '100' })
+  await attach()
+  await choose(small)
+  await work()
+  clock.time = start + day
+  await payBy(decliningMethod)
+  await choose(medium)
+  await work()
+  await payBy('pm_card')
+  await choose(tiny)
+  clock.time = start + 2 * day
+  await payBy(decliningMethod)
+  await choose(large)
+  await work()
+  const { id } = await db.read.one<{ id: number }>`select max(id) as id from charge where purpose = 'upgrade'`
+  expect(await settle(id)).toBe('noted')
+  expect(await chosen()).toEqual({ plan: large, next: null })
+})
 
 test.each(['let go', 'paid'])(
   'a suspension goes on while what was given up is tried again, though a fee is %s',
@@ -202,8 +261,8 @@ test.each(['by hand', 'at Stripe’s'])(
       await db.transaction((tx) => settleCharges(tx, [{ outcome: 'paid', ...answer }]))
     }
     expect(await incidents()).toEqual(how === 'by hand' ? [] : [{ kind: 'paidTooLate' }])
-    const chosen = db.read.one`select plan_id as plan, base_price as price from subscription`
-    expect(await chosen).toEqual({ plan: large, price: 30_000 })
+    const kept = db.read.one`select plan_id as plan, base_price as price from subscription`
+    expect(await kept).toEqual({ plan: large, price: 30_000 })
     await sound()
   },
 )

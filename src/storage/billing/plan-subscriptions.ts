@@ -118,10 +118,12 @@ export const insertPlanSubscription = async (
       returning id`
   ).id
 
-/** Lets a subscription go on after its term, with this plan. */
+/** Lets a subscription go on after its term, with this plan, whatever change of plans from before is paid after all. */
 export async function continueWith(sql: Sql, id: number, planId: number): Promise<void> {
   await sql.run`
-    update subscription set is_cancel_pending = false, next_plan_id = nullif(${planId}::bigint, plan_id)
+    update subscription set is_cancel_pending = false, next_plan_id = nullif(${planId}::bigint, plan_id),
+      chosen_after_charge_id = (
+        select max(c.id) from charge c where c.subscription_id = subscription.id and c.purpose = 'upgrade')
     where id = ${id}::bigint`
 }
 
@@ -140,19 +142,20 @@ export async function wishToGoOnWith(sql: Sql, id: number, planId: number): Prom
  */
 export const cancelPlan = async (sql: Sql, personId: number, kind: PlanKind): Promise<boolean> =>
   (await sql.run`
-    update subscription s set is_cancel_pending = true, next_plan_id = null
+    update subscription s set is_cancel_pending = true, next_plan_id = null, chosen_after_charge_id = null
     where (select plan.kind from plan where plan.id = s.plan_id) = ${kind} and s.person_id = ${personId}::bigint
       and s.ended_at is null`) > 0
 
 /**
  * Begins the plans of upgrades that were paid: for the rest of the present term or for a term of its own, at the price
  * at which they were chosen. One for the rest of a term that was over already when it was paid begins with the next. What
- * was canceled since it was chosen ends all the same. Answers the charges of those that began, or will with the next term.
+ * was canceled since it was chosen ends all the same, and what was chosen to go on with since then follows it; where that
+ * has begun it begins no more. Answers the charges of those that began, or will with the next term.
  */
 export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Promise<number[]> {
   const rows = await sql.rows<{ id: number; begins: boolean }>`
     update subscription s set
-      next_plan_id = case when is_late then c.plan_id end,
+      next_plan_id = case when is_late then c.plan_id when is_older then nullif(coalesce(s.next_plan_id, s.plan_id), c.plan_id) end,
       plan_id = case when is_late then s.plan_id else c.plan_id end,
       base_price = case when is_late then s.base_price when c.markup > 0 then 0 else agreed.price end,
       markup = case when is_late then s.markup when c.markup > 0 then agreed.price else 0 end,
@@ -164,9 +167,11 @@ export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Pro
       join subscription known on known.id = c.subscription_id
       cross join lateral (
         select known.term_started_at > c.period_started_at and c.period_ends_at < known.term_ends_at as is_late) timing
+      cross join lateral (
+        select coalesce(c.id <= known.chosen_after_charge_id, false) as is_older) choice
       cross join lateral (select coalesce(c.plan_price, plan.price) as price) agreed
     where c.id = any(${chargeIds}::bigint[]) and c.purpose = 'upgrade' and s.id = c.subscription_id
-      and s.ended_at is null
+      and s.ended_at is null and not (is_late and is_older)
       -- What is paid at last leads to no plan any more that another, paid before it, has taken the place of.
       and not exists (select from charge later where later.subscription_id = s.id and later.purpose = 'upgrade'
         and later.status = 'paid' and later.id > c.id)
