@@ -9,6 +9,7 @@ const account = { account: 'U7', brokerName: 'Broker <1>' }
 
 const payment = { offer: 'Trend\nFX', amount: '99.99', currency: 'USD', reason: 'card_declined' }
 const againAt = Date.parse('2024-02-27T14:05:00Z')
+const untilAt = Date.parse('2024-03-13T14:05:00Z')
 const followed = [
   ['suspends', againAt, 'is tried again at 2024-02-27 14:05 UTC. Until then everything goes on.'],
   ['suspended', null, 'is suspended until all that it owes is paid: nothing new is opened by it, and what'],
@@ -22,6 +23,16 @@ const followed = [
   ['nothingOpened', null, 'Nothing was opened, and'],
   ['nothingChanged', null, 'Nothing has changed, and'],
 ] as const
+
+/** Of a fee that no provider collects. */
+const owed: MailRow = {
+  id: 4,
+  kind: 'payment-failed',
+  createdAt,
+  attempts: 0,
+  address,
+  facts: { ...facts, ...payment, effect: 'suspends', againAt: null, untilAt },
+}
 
 const rows: readonly [MailRow, string, readonly string[], readonly string[]][] = [
   [
@@ -61,6 +72,15 @@ const rows: readonly [MailRow, string, readonly string[], readonly string[]][] =
     ['A & B has asked for 99.99 USD for Trend FX, and the payment was declined: card_declined.', says],
     ['please tell A &amp; B.'],
   ]),
+  [
+    owed,
+    'A payment for Trend FX has failed',
+    [
+      'not tried again by itself. Until 2024-03-13 14:05 UTC everything goes on. If it is not paid by then, the subscription is',
+      'Please agree with A & B on how it is paid.',
+    ],
+    [],
+  ],
 ]
 
 test.each(rows)('says what has happened: %j', (row, subject, texts, markup) => {

@@ -58,7 +58,7 @@ const autosyncOff = (facts: MailFacts['autosync-off']): Words => {
   }
 }
 
-const whatFollows = ({ effect, againAt }: MailFacts['payment-failed']): string => {
+const whatFollows = ({ effect, againAt, untilAt = null }: MailFacts['payment-failed']): string => {
   if (effect === 'nothingOpened') return 'Nothing was opened, and the payment is not tried again.'
   if (effect === 'nothingChanged') return 'Nothing has changed, and the payment is not tried again.'
   const again =
@@ -67,6 +67,8 @@ const whatFollows = ({ effect, againAt }: MailFacts['payment-failed']): string =
       : `The payment is tried again at ${readableInstant(againAt)}.`
   if (effect === 'owed') return `The subscription has ended, and this fee on gains is still owed. ${again}`
   const stops = 'nothing new is opened by it, and what is open can still be closed.'
+  if (effect === 'suspends' && untilAt !== null)
+    return `${again} Until ${readableInstant(untilAt)} everything goes on. If it is not paid by then, the subscription is suspended: ${stops}`
   return effect === 'suspended'
     ? `The subscription is suspended until all that it owes is paid: ${stops} Unpaid it ends with its term. ${again}`
     : `${again} Until then everything goes on. If the later tries fail as well, the subscription is suspended: ${stops}`
@@ -84,7 +86,9 @@ const paymentFailed = (facts: MailFacts['payment-failed']): Words => {
     paragraphs: [
       `${site} has asked for ${facts.amount} ${facts.currency} for ${offer}, and the payment was declined: ${line(facts.reason)}.`,
       whatFollows(facts),
-      `If the way in which you pay has changed, please tell ${site}.`,
+      (facts.untilAt ?? null) === null
+        ? `If the way in which you pay has changed, please tell ${site}.`
+        : `Please agree with ${site} on how it is paid.`,
     ],
   }
 }

@@ -21,7 +21,7 @@ const pass = async (days: number) => {
 }
 const decline = (method = decliningMethod) => payBy(method)
 const common = { firstName: 'Sam', siteName: 'Lockstep', offer: 'Trend', currency: 'USD' }
-const declined = { ...common, amount: '50.00', reason: 'insufficient_funds' }
+const declined = { ...common, amount: '50.00', reason: 'insufficient_funds', untilAt: null }
 
 /** A charge whose provider is being asked. */
 const asked = async (purpose: 'term' | 'upgrade' | 'performance', startsAt: number, price: number) =>
@@ -105,6 +105,18 @@ test('of a suspension also where a fee that failed beside it is tried again', as
   await db.transaction((tx) => settleCharges(tx, answers))
   const facts = { amount: '9.00', effect: 'suspended', againAt: start + 32 * day }
   expect((await mails()).slice(1)).toMatchObject([{ facts }])
+})
+
+test('of a fee that Stripe does not collect by itself: it is never tried again, and everything goes on until it suspends', async () => {
+  await subscribeAndDecline()
+  await pass(30)
+  await db.write.run`delete from mail`
+  await db.write.run`update charge set failed_at = null`
+  const term = await asked('term', start + day, 700)
+  await answer(start + 30 * day, await asked('performance', start, 100_000_000), term)
+  const large = { amount: '1000000.00', effect: 'suspends', againAt: null, untilAt: start + 46 * day }
+  const small = { amount: '7.00', effect: 'suspends', againAt: start + 31 * day, untilAt: null }
+  expect(await mails()).toMatchObject([{ facts: small }, { facts: large }])
 })
 
 test('under the name that the strategy has at the site of who pays', async () => {

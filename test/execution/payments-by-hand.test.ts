@@ -114,13 +114,18 @@ test('a fee that is more than Stripe collects is not asked of it: its payer is t
   const id = await askForFee(100_000_000)
   const reason = 'too large for one payment by Stripe, to be paid otherwise'
   expect(await state()).toMatchObject({ status: 'active', charge: 'due', attempts: 1, failures: 1, reason })
-  const mails = db.read.rows`select facts ->> 'amount' as amount, facts ->> 'reason' as reason from mail`
-  expect(await mails).toEqual([{ amount: '1000000.00', reason }])
+  const mails = () =>
+    db.read.rows`
+      select facts ->> 'amount' as amount, facts ->> 'reason' as reason, facts ->> 'effect' as effect,
+        facts ->> 'againAt' as again, (facts ->> 'untilAt')::bigint as until from mail order by id`
+  const told = { amount: '1000000.00', reason, again: null }
+  expect(await mails()).toEqual([{ ...told, effect: 'suspends', until: start + 16 * day }])
   for (const days of [1, 4, 9, 16]) {
     clock.time = start + days * day
     await work()
   }
   expect(await state()).toMatchObject({ status: 'suspended', charge: 'failed', failures: 5 })
+  expect((await mails()).slice(1)).toEqual([{ ...told, effect: 'suspended', until: start + 16 * day }])
   expect(standIn.intents.size).toBe(1)
   expect(await settle(id)).toBe('noted')
   expect(await state()).toMatchObject({ status: 'active', charge: 'paid', failures: 0 })

@@ -4,6 +4,7 @@ import {
   decideTermEnd,
   isCovered,
   joinedKind,
+  lastTry,
   nextTry,
   type SubscriptionState,
   termEnd,
@@ -63,6 +64,7 @@ describe('the end of a term', () => {
 
 describe('a payment that failed', () => {
   const at = Date.parse('2024-03-01T00:00:00Z')
+  const day = 86_400_000
   test.each([
     [1, '2024-03-02T00:00:00.000Z'],
     [2, '2024-03-04T00:00:00.000Z'],
@@ -74,7 +76,7 @@ describe('a payment that failed', () => {
 
   test('a fifth time is given up, well within the term', () => {
     expect(nextTry(5, at)).toBeUndefined()
-    const tries = [1, 2, 3, 4].reduce((when, failures) => nextTry(failures, when) ?? 0, at)
-    expect(tries).toBeLessThan(termEnd(at))
+    expect([lastTry(1, at), lastTry(4, at), lastTry(6, at)]).toEqual([at + 16 * day, at + 7 * day, at])
+    expect(lastTry(1, at)).toBeLessThan(termEnd(at))
   })
 })

@@ -74,3 +74,9 @@ export const nextTry = (failures: number, failedAt: Instant): Instant | undefine
   const days = retryDays[failures - 1]
   return days === undefined ? undefined : failedAt + days * dayLength
 }
+
+/** When a payment is given up that goes on failing after its `failures`-th failure. */
+export const lastTry = (failures: number, failedAt: Instant): Instant => {
+  const next = nextTry(failures, failedAt)
+  return next === undefined ? failedAt : lastTry(failures + 1, next)
+}

@@ -1,8 +1,6 @@
 /** What an operator says of a charge: that it was paid otherwise than by its provider, or that it is let go. */
-import { isCollected } from '../../domain/billing/revenue.ts'
 import type { Sql } from '../database/sql.ts'
-import { collectedBy } from './charges.ts'
-import { amountOf, bookAnswers, type ChargeRow, lockCharges, resume } from './settlement.ts'
+import { bookAnswers, type ChargeRow, isCollectible, lockCharges, resume } from './settlement.ts'
 
 /** What a payment that no provider has made is named by: one that a provider tells of later is a second one. */
 const otherwiseRef = (chargeId: number): string => `otherwise-${chargeId}`
@@ -20,9 +18,8 @@ type Unsaid = 'paid' | 'asked' | 'absent'
 export type NotedPayment = 'noted' | 'notedInVain' | 'notedBefore' | Unsaid
 export type NotedWaiver = 'waived' | 'waivedBefore' | Unsaid
 
-/** What was asked for before its provider's limits were heeded is asked for in vain: no payment of it can be under way. */
-const isUnderWay = (charge: ChargeRow): boolean =>
-  charge.isAsked && isCollected(amountOf(charge), collectedBy[charge.provider])
+/** Of what its provider does not collect no payment can be under way. */
+const isUnderWay = (charge: ChargeRow): boolean => charge.isAsked && isCollectible(charge)
 
 /** The charge, locked, of which something may be said. */
 async function lockUnpaid(

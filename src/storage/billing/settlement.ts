@@ -5,14 +5,14 @@
  * whoever pays is told by mail.
  */
 import { type LedgerAccount, type Transfer, transfersOf } from '../../domain/billing/ledger.ts'
-import { textOfCents, totalOf } from '../../domain/billing/revenue.ts'
-import { nextTry, type SubscriptionStatus, triesMax } from '../../domain/billing/subscription.ts'
+import { isCollected, textOfCents, totalOf } from '../../domain/billing/revenue.ts'
+import { lastTry, nextTry, type SubscriptionStatus, triesMax } from '../../domain/billing/subscription.ts'
 import { groupBy } from '../../domain/group.ts'
 import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type FailedPayment, insertPaymentMail } from '../people/mail.ts'
 import { insertIncidents, type NewIncident } from '../work/incidents.ts'
-import { endedReason, type NewCharge, type ProviderName } from './charges.ts'
+import { collectedBy, endedReason, type NewCharge, type ProviderName } from './charges.ts'
 import { beginUpgrades } from './plan-subscriptions.ts'
 
 export type ChargeAnswer = {
@@ -279,22 +279,35 @@ interface Failure extends Settled<'declined'> {
 /** What is owed after an end, but for fees, is not asked for any more, and needs no word. */
 async function tellOfFailures(sql: Sql, failures: readonly Failure[]): Promise<void> {
   const owed = failures.filter(({ charge }) => !isOver(charge))
-  const told = groupBy(owed, ({ charge }) => `${charge.subscriptionId} ${charge.purpose === 'upgrade'}`)
+  const told = groupBy(
+    owed,
+    ({ charge }) => `${charge.subscriptionId} ${charge.purpose === 'upgrade'} ${isCollectible(charge)}`,
+  )
   await insertPaymentMail(sql, [...told.values()].map(failedPaymentOf))
 }
 
-/** A term and a fee that are declined at once are one word; a change of plans has its own, as other things follow. */
+/** Whether its provider collects such an amount: of another it is asked in vain, or not at all, as the days of tries pass. */
+export const isCollectible = (charge: ChargeRow): boolean =>
+  isCollected(amountOf(charge), collectedBy[charge.provider])
+
+/**
+ * A term and a fee that are declined at once are one word; a change of plans has its own, as other things follow, and so has
+ * what is to be paid otherwise.
+ */
 function failedPaymentOf(failures: readonly [Failure, ...Failure[]]): FailedPayment {
   const [first] = failures
   const amount = failures.reduce((sum, { charge }) => sum + amountOf(charge), 0n)
-  const tries = failures.flatMap(({ again }) => again ?? [])
+  const isTried = isCollectible(first.charge)
+  const tries = failures.flatMap(({ again }) => (isTried ? (again ?? []) : []))
+  const { attempt, at } = first.answer
   const effects = failures.map(effectOf)
   return {
     chargeId: first.charge.id,
     amount: textOfCents(amount),
     reason: first.answer.reason,
-    at: first.answer.at,
+    at,
     againAt: tries.length === 0 ? null : Math.min(...tries),
+    untilAt: isTried ? null : lastTry(attempt, at),
     effect: effects.includes('suspended') ? 'suspended' : effectOf(first),
   }
 }

@@ -36,6 +36,8 @@ export interface MailFacts {
     readonly effect: FailedPayment['effect']
     /** Null where it is not tried again by itself. */
     readonly againAt: Instant | null
+    /** Until when everything goes on with what no provider collects; null, or absent from before it was told, for others. */
+    readonly untilAt?: Instant | null
   }
 }
 
@@ -47,6 +49,7 @@ export interface FailedPayment {
   readonly reason: string
   readonly at: Instant
   readonly againAt: Instant | null
+  readonly untilAt: Instant | null
   /**
    * suspends: the subscription, if it goes on like this. suspended: it is, from now on. owed: it has ended, and a fee on
    * gains is left.
@@ -104,12 +107,14 @@ export async function insertPaymentMail(sql: Sql, failed: readonly FailedPayment
     insert into mail (kind, address, facts, created_at, next_try_at)
     select 'payment-failed', p.email, jsonb_build_object('firstName', p.first_name, 'siteName', site.name,
       'offer', coalesce(plan.name, site_catalog.display_name, strategy.name), 'amount', failed.amount,
-      'currency', c.currency, 'reason', failed.reason, 'effect', failed.effect, 'againAt', failed.again_at),
+      'currency', c.currency, 'reason', failed.reason, 'effect', failed.effect, 'againAt', failed.again_at,
+      'untilAt', failed.until_at),
       failed.at, failed.at
     from unnest(${failed.map(({ chargeId }) => chargeId)}::bigint[], ${failed.map(({ amount }) => amount)}::text[],
       ${failed.map(({ reason }) => reason)}::text[], ${failed.map(({ at }) => instant(at))}::timestamptz[],
-      ${failed.map(({ againAt }) => againAt)}::bigint[], ${failed.map(({ effect }) => effect)}::text[])
-      failed (charge_id, amount, reason, at, again_at, effect)
+      ${failed.map(({ againAt }) => againAt)}::bigint[], ${failed.map(({ untilAt }) => untilAt)}::bigint[],
+      ${failed.map(({ effect }) => effect)}::text[])
+      failed (charge_id, amount, reason, at, again_at, until_at, effect)
     join charge c on c.id = failed.charge_id join subscription s on s.id = c.subscription_id
     join person p on p.id = s.person_id and p.is_alive join site on site.id = p.site_id
     left join plan on plan.id = coalesce(c.plan_id, s.plan_id) left join strategy on strategy.id = s.strategy_id
