@@ -174,11 +174,22 @@ describe('payments that fail', () => {
         LastBillingFailureReason: 'card expired',
         LastBillingFailureAt: at(30),
         EndDate: at(60),
-        NextChargeDate: at(60),
+        NextChargeDate: at(31),
+        NextBillingPrice: 99.99,
       },
     ])
+    await door('/strategies', [{ strategyId, monthlyCost: 120 }])
     await passTo(34)
-    expect(await subscribed()).toMatchObject([{ BillingFailureCount: 3, LastBillingFailureAt: at(34) }])
+    const told = { BillingFailureCount: 3, LastBillingFailureAt: at(34) }
+    const again = { NextChargeDate: at(39), NextBillingPrice: 99.99, BillingIntervalCount: 30 }
+    expect(await subscribed()).toMatchObject([{ ...told, ...again }])
+    // Tried as long as its term lasts, though no other follows.
+    await platform.db.write.run`update subscription set is_cancel_pending = true`
+    const [canceled] = await subscribed()
+    expect(canceled).toMatchObject({ NextChargeDate: at(39), NextBillingPrice: 99.99 })
+    expect(canceled).not.toHaveProperty('BillingInterval')
+    expect(await subscribed(customer, '/wl')).toMatchObject([{ NextChargeDate: at(39) }])
+    await platform.db.write.run`update subscription set is_cancel_pending = false`
     await passTo(50)
     expect(await subscribed()).toMatchObject([
       { IsAlive: false, BillingFailureCount: 5, LastBillingFailureAt: at(46) },
@@ -196,6 +207,16 @@ describe('payments that fail', () => {
     await decline(customer, null)
     await subscribe(customer)
     expect((await orders()).status).toBe(200)
+  })
+
+  test('are no next charge where their provider never collects so much', async () => {
+    await subscribe(customer)
+    await decline(customer, 'too large')
+    await passTo(30)
+    expect(await subscribed()).toMatchObject([{ NextChargeDate: at(31) }])
+    await platform.db.write.run`
+      update charge set provider = 'stripe', base_price = 100000000 where status = 'due'`
+    expect(await subscribed()).toMatchObject([{ NextChargeDate: at(60), NextBillingPrice: 99.99 }])
   })
 
   test('and were given up are asked for once more when the operator says so, while the subscription lasts', async () => {

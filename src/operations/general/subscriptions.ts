@@ -39,16 +39,18 @@ export const getManagerPlanSubscriptions: Handler<'GetManagerPlanSubscriptions'>
   )
 }
 
-/** The next charge is told only where there will be one: the next term follows, and costs what is collected. */
+/**
+ * The next charge is told only where there will be one: what was declined is tried again, after the end too, or the next
+ * term follows and costs what is collected. Its day and its price are of the same payment; an interval has the latter alone.
+ */
 const shownSubscribed = (limits: Collected) => (row: SubscribedRow) => {
   const cents = BigInt(dec(row.nextPrice).times(100).toFixed(0))
-  const isCharged = !row.isOver && !row.isCancelPending && !row.isLastTerm && isCollected(cents, limits)
-  const billing = isCharged && {
-    NextChargeDate: row.endsAt,
-    NextBillingPrice: row.nextPrice,
-    BillingInterval: 'day',
-    BillingIntervalCount: strategyTermDays,
-  }
+  const isRenewed = !row.isOver && !row.isCancelPending && !row.isLastTerm && isCollected(cents, limits)
+  const isTriedFirst = row.againAt !== null && !(isRenewed && row.endsAt !== null && row.endsAt < row.againAt)
+  const next = isTriedFirst
+    ? { NextChargeDate: row.againAt, NextBillingPrice: row.againAmount }
+    : isRenewed && { NextChargeDate: row.endsAt, NextBillingPrice: row.nextPrice }
+  const interval = isRenewed && { BillingInterval: 'day', BillingIntervalCount: strategyTermDays }
   return {
     Id: row.id,
     PersonId: row.personId,
@@ -60,7 +62,8 @@ const shownSubscribed = (limits: Collected) => (row: SubscribedRow) => {
     StartDate: row.startedAt,
     EndDate: row.endsAt,
     MonthlyCost: row.cost,
-    ...billing,
+    ...next,
+    ...interval,
     IsCancelPending: row.isCancelPending && !row.isOver,
     BillingFailureCount: row.billingFailures,
     LastBillingFailureReason: row.billingFailureReason,

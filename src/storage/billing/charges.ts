@@ -16,6 +16,11 @@ export const collectedBy: Readonly<Record<ProviderName, Collected>> = {
   stripe: { least: 50n, most: 99_999_999n },
 }
 
+/** A condition in SQL on a charge `c`: its provider collects such an amount. */
+export const isCollectible: Fragment = fragment`c.amount between
+  case c.provider when 'stripe' then ${collectedBy.stripe.least}::bigint else ${collectedBy.simulated.least}::bigint end and
+  case c.provider when 'stripe' then ${collectedBy.stripe.most}::bigint else ${collectedBy.simulated.most}::bigint end`
+
 export interface NewCharge {
   subscriptionId: number
   purpose: 'term' | 'upgrade' | 'performance'

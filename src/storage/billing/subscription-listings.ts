@@ -7,6 +7,7 @@ import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { bySite, within } from '../database/scope.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { nextPrice, offerTables } from '../people/subscriptions.ts'
+import { isCollectible } from './charges.ts'
 import type { PlanKind } from './plan-subscriptions.ts'
 
 type Id = number | bigint
@@ -61,6 +62,9 @@ export interface SubscribedRow {
   /** The next term is not begun: the subscription is suspended, or its strategy has ended. */
   isLastTerm: boolean
   nextPrice: string
+  /** When what was declined is asked for once more, and how much then; null where nothing is. */
+  againAt: number | null
+  againAmount: string | null
   billingFailures: number
   billingFailureReason: string | null
   billingFailedAt: number | null
@@ -82,10 +86,16 @@ export const pageSubscribed = (
       subscription.is_cancel_pending as "isCancelPending", subscription.ended_at is not null as "isOver",
       subscription.status = 'suspended' or not strategy.is_alive as "isLastTerm",
       ${money(fragment`next.base + next.markup`)} as "nextPrice",
+      again.at as "againAt", ${money(fragment`again.amount`)} as "againAmount",
       subscription.billing_failures as "billingFailures",
       subscription.billing_failure_reason as "billingFailureReason",
       subscription.billing_failed_at as "billingFailedAt"`,
-    from: fragment`subscription ${offerTables} cross join lateral (select ${nextPrice}) next`,
+    from: fragment`subscription ${offerTables} cross join lateral (select ${nextPrice}) next
+      left join lateral (
+        select c.next_try_at as at, sum(c.amount) as amount from charge c
+        where c.subscription_id = subscription.id and c.status = 'due' and c.failed_at is not null
+          and c.claimed_until is null and ${isCollectible}
+        group by c.next_try_at order by c.next_try_at limit 1) again on true`,
     where: fragment`subscription.person_id = ${wanted.personId}::bigint and subscription.strategy_id is not null
       and (subscription.ended_at is null or not ${wanted.activeOnly}::boolean)`,
     ...keyedById(fragment`subscription`),

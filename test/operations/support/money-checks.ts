@@ -25,6 +25,8 @@ async function listed(life: MoneyLife, path: string, params: object, who: number
   return resultsOf(await call(life.platform.url, `${path}?${query}`, { key: life.keys.get(who) }))
 }
 
+const amountOf = ({ base, markup }: { base: number; markup: number }): number => base + markup
+
 function shownSubscribed(life: MoneyLife, of: Subscription): Row {
   const { strategy, to, endedAt } = of
   const end = endedAt ?? to
@@ -35,6 +37,10 @@ function shownSubscribed(life: MoneyLife, of: Subscription): Row {
     !of.isCanceled &&
     of.status === 'active' &&
     strategy?.isAlive
+  const tries = life.model.charges.filter((one) => one.of === of && one.hasFailed && one.tryAt !== undefined)
+  const again = Math.min(...tries.map(({ tryAt = 0 }) => tryAt))
+  const isFirst = tries.length > 0 && !(isCharged && end !== undefined && end < again)
+  const tried = tries.filter(({ tryAt }) => tryAt === again).reduce((sum, one) => sum + amountOf(one), 0)
   return {
     PersonId: of.person.id,
     StrategyId: strategy?.id,
@@ -44,12 +50,9 @@ function shownSubscribed(life: MoneyLife, of: Subscription): Row {
     StartDate: wire(of.startedAt),
     EndDate: end && wire(end),
     MonthlyCost: (of.base + of.markup) / 100,
-    ...(isCharged && {
-      NextChargeDate: end && wire(end),
-      NextBillingPrice: (price.base + price.markup) / 100,
-      BillingInterval: 'day',
-      BillingIntervalCount: 30,
-    }),
+    ...(isCharged && { NextChargeDate: end && wire(end), NextBillingPrice: amountOf(price) / 100 }),
+    ...(isFirst && { NextChargeDate: wire(again), NextBillingPrice: tried / 100 }),
+    ...(isCharged && { BillingInterval: 'day', BillingIntervalCount: 30 }),
     IsCancelPending: of.isCanceled && endedAt === undefined,
     BillingFailureCount: of.failures,
     LastBillingFailureReason: of.reason,
@@ -105,8 +108,6 @@ async function checkPerson(life: MoneyLife, person: Person): Promise<void> {
     expect(status, `${person.id} sees ${strategy.id}`).toBe(sees ? 200 : 403)
   }
 }
-
-const amountOf = ({ base, markup }: { base: number; markup: number }): number => base + markup
 
 const shownRow = (life: MoneyLife, of: Subscription, price: { base: number; markup: number }) => ({
   StrategyId: of.strategy?.id,
