@@ -69,6 +69,7 @@ export function addPaymentCommands(payments: Command): void {
   )
     .requiredOption('--note <text>', 'why, for the audit log: no personal data')
     .option('--looked-up', lookedUpMeans)
+    .option('--wrong-price', 'of a fee on gains: there was no such gain, and the next term settles it anew')
     .action(waive)
 }
 
@@ -122,6 +123,7 @@ const saysOf: Record<Exclude<Noted, Fault>, string> = {
   notedInVain: 'is noted as paid. Its subscription has ended or gone on without it: nothing begins by it',
   notedBefore: 'was noted as paid before, and stays as it was noted',
   waived: 'is let go',
+  settledAnew: 'is let go. What was gained is settled anew with the next term, if there is one',
   waivedBefore: 'was let go before',
 }
 
@@ -132,6 +134,9 @@ const faults = {
   paid: (charge: number) => `charge ${charge} is paid already`,
   asked: (charge: number) =>
     `charge ${charge} is being asked for and may be paid: wait for the provider's answer, then try again, or look it up there and add --looked-up`,
+  noFee: (charge: number) => `charge ${charge} is no fee on gains: --wrong-price is of those`,
+  settledSince: (charge: number) =>
+    `the gain of charge ${charge} cannot be settled anew: another fee was charged since, or a higher percentage holds now. Without --wrong-price it is let go, and its height stays`,
 }
 
 const isFault = (noted: Noted): noted is Fault => noted in faults
@@ -144,7 +149,8 @@ interface SaidOfCharge extends Output {
 const settle = (text: string, options: SaidOfCharge): Promise<void> =>
   sayOf(text, options, (tx, said) => notePaidOtherwise(tx, { ...said, at: systemClock.now() }))
 
-const waive = (text: string, options: SaidOfCharge): Promise<void> => sayOf(text, options, waiveCharge)
+const waive = (text: string, options: SaidOfCharge & { wrongPrice?: true }): Promise<void> =>
+  sayOf(text, options, (tx, said) => waiveCharge(tx, { ...said, isWrongPrice: options.wrongPrice ?? false }))
 
 /** Notes something of a charge, once, with the operator's words in the audit log. */
 const sayOf = (
@@ -164,7 +170,7 @@ const sayOf = (
     say(output, { charge, noted: isNews(noted) }, `Charge ${charge} ${saysOf[noted]}.`)
   })
 
-const isNews = (noted: Noted): boolean => ['noted', 'notedInVain', 'waived'].includes(noted)
+const isNews = (noted: Noted): boolean => ['noted', 'notedInVain', 'waived', 'settledAnew'].includes(noted)
 
 /** Of many, so many are named; all are in the JSON. */
 const namedMax = 20

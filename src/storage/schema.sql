@@ -538,6 +538,7 @@ create table fee_settlement (
   mark factor not null,
   fees amount not null,
   carried amount not null default 0,
+  is_void boolean not null default false,
   constraint fee_settlement_pkey PRIMARY KEY (setup_id, settled_at),
   constraint fee_settlement_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id),
   constraint fee_settlement_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id),

@@ -6,6 +6,7 @@ import { auditViolations } from '../../src/storage/operating/audit.ts'
 import { insertSite } from '../../src/storage/operating/provision.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
+import { addBroker, joinStrategy } from '../support/followers.ts'
 import { operatorBy } from '../support/operator.ts'
 
 const { db, url } = await testDatabase()
@@ -107,6 +108,9 @@ test('that is let go is unpaid and listed no more, and its reason is in the log 
   await db.write.run`update subscription set status = 'suspended' where id = ${subscription}::bigint`
   await db.write.run`update charge set status = 'failed', next_try_at = null where id = ${charge}::bigint`
   const waive = ['payments', 'waive', String(charge), '--note', 'our broker was down']
+  expect(await refused(...waive, '--wrong-price')).toBe(
+    `lockstep: charge ${charge} is no fee on gains: --wrong-price is of those`,
+  )
   expect((await run(...waive)).output).toBe(`Charge ${charge} is let go.`)
   expect(await state()).toEqual({ status: 'waived', failures: 0, subscription: 'active' })
   expect(await told('payments', 'unpaid', '--person', String(customer))).toEqual({ unpaid: [] })
@@ -116,6 +120,23 @@ test('that is let go is unpaid and listed no more, and its reason is in the log 
   expect(await notes()).toEqual([{ actor: 'operator', after: { note: 'our broker was down' } }])
   expect(await db.read.rows`select from ledger_transfer where charge_id = ${charge}::bigint`).toEqual([])
   expect(await auditViolations(db.read)).toEqual([])
+})
+
+test('that is a fee at a wrong price is let go, and the height that it was settled at', async () => {
+  await db.write.run`update charge set purpose = 'performance' where id = ${charge}::bigint`
+  const waive = ['payments', 'waive', String(charge), '--note', 'bad print', '--wrong-price']
+  const setup = await joinStrategy(db, strategyId, await addBroker(db, 'live'))
+  await db.write.run`
+    insert into fee_settlement (setup_id, settled_at, subscription_id, percent, capital, gain, fee, charged, units, price,
+      mark, fees)
+    select ${setup}::bigint, term_ends_at, id, 20, 1000, 250, 50, 5000, 1000, 1.2, 1.2, 50
+    from subscription where id = ${subscription}::bigint`
+  expect((await run(...waive)).output).toBe(
+    `Charge ${charge} is let go. What was gained is settled anew with the next term, if there is one.`,
+  )
+  expect(await db.read.rows`select is_void from fee_settlement`).toEqual([{ is_void: true }])
+  expect((await run(...waive)).output).toBe(`Charge ${charge} was let go before.`)
+  expect(await notes()).toEqual([{ actor: 'operator', after: { note: 'bad print' } }])
 })
 
 test('of a subscription that has ended is settled, and whoever does it reads that nothing begins', async () => {

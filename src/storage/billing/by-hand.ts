@@ -1,6 +1,7 @@
-/** What an operator says of a charge: that it was paid otherwise than by its provider, or that it is let go. */
+/** What an operator says of a charge: that it was paid otherwise than by its provider, or that it is let go, and why. */
 import type { Sql } from '../database/sql.ts'
 import { bookAnswers, type ChargeRow, isCollectible, lockCharges, resume } from './settlement.ts'
+import { areSettlementsVoid, voidSettlements } from './void-settlements.ts'
 
 /** What a payment that no provider has made is named by: one that a provider tells of later is a second one. */
 const otherwiseRef = (chargeId: number): string => `otherwise-${chargeId}`
@@ -12,11 +13,20 @@ export interface Said {
   readonly isLookedUp: boolean
 }
 
+export interface Waiver extends Omit<Said, 'at'> {
+  /** Of a fee on gains: a wrong price has made it, and there was no such gain. */
+  readonly isWrongPrice?: boolean
+}
+
 /** absent: there is no such charge. asked: its provider is being asked, and may have collected it. */
 type Unsaid = 'paid' | 'asked' | 'absent'
 /** notedInVain: nothing begins by the payment, as its subscription has ended, or gone on without it. */
 export type NotedPayment = 'noted' | 'notedInVain' | 'notedBefore' | Unsaid
-export type NotedWaiver = 'waived' | 'waivedBefore' | Unsaid
+/**
+ * settledAnew: with the next term, as the height is again what it was. noFee: of no other charge a price can be wrong like
+ * that. settledSince: the height stays.
+ */
+export type NotedWaiver = 'waived' | 'settledAnew' | 'waivedBefore' | 'noFee' | 'settledSince' | Unsaid
 
 /** Of what its provider does not collect no payment can be under way. */
 const isUnderWay = (charge: ChargeRow): boolean => charge.isAsked && isCollectible(charge)
@@ -49,14 +59,19 @@ export async function notePaidOtherwise(sql: Sql, said: Said): Promise<NotedPaym
 
 /**
  * Lets a charge go: nothing is booked, nobody is asked for it any more, and what it stopped goes on. A change of plans is
- * not made by it.
+ * not made by it. What was gained for a fee has passed free then, unless it never was there.
  */
-export async function waiveCharge(sql: Sql, said: Omit<Said, 'at'>): Promise<NotedWaiver> {
+export async function waiveCharge(sql: Sql, said: Waiver): Promise<NotedWaiver> {
   const charge = await lockUnpaid(sql, said)
   if (typeof charge === 'string') return charge === 'notedBefore' ? 'paid' : charge
-  if (charge.status === 'waived') return 'waivedBefore'
+  if (said.isWrongPrice) {
+    const areVoid = await areSettlementsVoid(sql, charge.id)
+    if (areVoid === undefined) return 'noFee'
+    if (areVoid) return 'waivedBefore'
+    if (!(await voidSettlements(sql, charge.id))) return 'settledSince'
+  } else if (charge.status === 'waived') return 'waivedBefore'
   await sql.run`
     update charge set status = 'waived', next_try_at = null, claimed_until = null where id = ${charge.id}::bigint`
   await resume(sql, [charge.subscriptionId])
-  return 'waived'
+  return said.isWrongPrice ? 'settledAnew' : 'waived'
 }

@@ -116,7 +116,8 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
       holding.held is null and not (is_left_open and ${endedByItself}) as "isClosed"
     from chained setup
     left join lateral (
-      select * from fee_settlement f where f.setup_id = setup.id order by f.settled_at desc limit 1) last on true
+      select * from fee_settlement f where f.setup_id = setup.id and not f.is_void
+      order by f.settled_at desc limit 1) last on true
     left join lateral (${heldBySetup(fragment`setup.id`)}) holding (held) on true
     left join (${cashOfChained}) moved on moved.setup_id = setup.id
     order by setup.id`

@@ -42,8 +42,14 @@ export const billingRules: Record<string, Fragment> = {
   markNeverFalls: fragment`
     select format('setup %s at %s', setup_id, settled_at) from (
       select *, lag(mark) over later as mark_before, lag(fees, 1, 0::numeric) over later as fees_before
-      from fee_settlement window later as (partition by setup_id order by settled_at)
+      from fee_settlement where not is_void window later as (partition by setup_id order by settled_at)
     ) f where mark < mark_before - 0.01 / units or fees <> fees_before + fee or mark < price`,
+
+  // What was settled at a wrong price nobody is asked for.
+  voidFeeIsLetGo: fragment`
+    select format('charge %s', c.id) from fee_settlement f
+    join charge c on c.subscription_id = f.subscription_id and c.period_ends_at = f.settled_at
+    where f.is_void and f.charged > 0 and c.purpose = 'performance' and c.status in ('due', 'failed')`,
 
   suspendedOwesSomething: fragment`
     select format('subscription %s', s.id) from subscription s
