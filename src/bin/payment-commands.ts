@@ -7,6 +7,7 @@ import {
   waiveCharge,
 } from '../storage/billing/by-hand.ts'
 import { type ProviderName, retryCharges } from '../storage/billing/charges.ts'
+import { listSurplus } from '../storage/billing/ledger.ts'
 import { listWithoutMethod } from '../storage/billing/payment-methods.ts'
 import { listUncollected, type UncollectedPrice } from '../storage/billing/uncollected-prices.ts'
 import { listUnpaidCharges, type UnpaidCharge } from '../storage/billing/unpaid-charges.ts'
@@ -30,7 +31,7 @@ import {
   withPlatform,
 } from './tool.ts'
 
-/** Adds the choice of the provider, payment methods, second tries, what is unpaid, was paid otherwise, or is let go. */
+/** Adds the choice of the provider, payment methods, second tries, what is unpaid, too much, paid otherwise, or let go. */
 export function addPaymentCommands(payments: Command): void {
   tool(payments, 'use <provider>', 'simulated or stripe: who is asked for payments from now on').action(
     useProvider,
@@ -58,6 +59,10 @@ export function addPaymentCommands(payments: Command): void {
     .option('--person <id>', 'of this person alone', readId)
     .option('--limit <n>', 'how many', (text) => readWhole('--limit', text, 1), 50)
     .action(listUnpaid)
+  tool(payments, 'surplus', 'what came beside what was asked for, and is to be given back')
+    .option('--all', 'also what was given back')
+    .option('--limit <n>', 'how many', (text) => readWhole('--limit', text, 1), 50)
+    .action(showSurplus)
   tool(payments, 'settle <charge>', 'it was paid otherwise: nobody is asked for it any more')
     .requiredOption('--note <text>', 'how it was paid, for the audit log: no personal data')
     .option('--looked-up', lookedUpMeans)
@@ -114,6 +119,22 @@ const rowOf = (charge: UnpaidCharge) => ({
   due: utcOf(charge.dueAt) ?? '-',
   reason: charge.reason ?? '',
 })
+
+const showSurplus = ({ all, limit, ...output }: Output & { all?: true; limit: number }): Promise<void> =>
+  withPlatform(async (db) => {
+    const rows = await listSurplus(db.read, { limit, withReturned: all ?? false })
+    const surplus = rows.map(({ bookedAt, ...row }) => ({ ...row, bookedUtc: utcOf(bookedAt) }))
+    const lines = surplus.map((row) => ({
+      charge: row.chargeId,
+      person: row.personId,
+      payment: row.paymentRef,
+      by: row.provider,
+      amount: `${row.amount} ${row.currency}`,
+      returned: row.returned,
+      booked: row.bookedUtc ?? '-',
+    }))
+    say(output, { surplus }, rows.length === 0 ? 'Nothing is to be given back.' : tableOf(lines))
+  })
 
 type Noted = NotedPayment | NotedWaiver
 

@@ -35,8 +35,10 @@ export async function stripeWebhook(config: Config, db: Database): Promise<TakeW
     const event = readStripeEvent(stripe, platform, call)
     if (event === 'forged') return false
     const at = systemClock.now()
-    if (event && 'chargeId' in event) await takePaymentEvent(db.write, event, at)
-    else if (event) await notePaymentAfterwards(db.write, event, at)
+    if (event)
+      await db.transaction((tx) =>
+        'chargeId' in event ? takePaymentEvent(tx, event, at) : notePaymentAfterwards(tx, event, at),
+      )
     return true
   }
 }

@@ -719,7 +719,7 @@ create table ledger_account (
   constraint ledger_account_check CHECK (((kind = ANY (ARRAY['customer'::text, 'owner'::text])) = (person_id IS NOT NULL))),
   constraint ledger_account_check1 CHECK (((kind = 'site'::text) = (site_id IS NOT NULL))),
   constraint ledger_account_check2 CHECK (((kind = 'provider'::text) = (provider IS NOT NULL))),
-  constraint ledger_account_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'owner'::text, 'site'::text, 'platform'::text, 'provider'::text])))
+  constraint ledger_account_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'owner'::text, 'site'::text, 'platform'::text, 'provider'::text, 'surplus'::text])))
 );
 
 create table ledger_transfer (
@@ -732,16 +732,21 @@ create table ledger_transfer (
   currency currency not null,
   booked_at timestamp with time zone not null,
   xid xid8 not null default pg_current_xact_id(),
+  payment_ref text,
+  event_ref text,
   constraint charge_is_settled TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint ledger_transfer_pkey PRIMARY KEY (id),
-  constraint ledger_transfer_charge_id_reason_key UNIQUE (charge_id, reason),
+  constraint ledger_transfer_once UNIQUE NULLS NOT DISTINCT (charge_id, reason, payment_ref, event_ref),
   constraint ledger_transfer_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charge(id),
   constraint ledger_transfer_from_account_id_currency_fkey FOREIGN KEY (from_account_id, currency) REFERENCES ledger_account(id, currency),
   constraint ledger_transfer_to_account_id_currency_fkey FOREIGN KEY (to_account_id, currency) REFERENCES ledger_account(id, currency),
   constraint ledger_transfer_amount_check CHECK ((amount > 0)),
   constraint ledger_transfer_check CHECK ((to_account_id <> from_account_id)),
-  constraint ledger_transfer_reason_check CHECK ((reason = ANY (ARRAY['payment'::text, 'ownerShare'::text, 'siteMarkup'::text, 'platformShare'::text])))
+  constraint ledger_transfer_check1 CHECK (((reason = ANY (ARRAY['surplus'::text, 'surplusReturned'::text])) = (payment_ref IS NOT NULL))),
+  constraint ledger_transfer_check2 CHECK (((reason = 'surplusReturned'::text) = (event_ref IS NOT NULL))),
+  constraint ledger_transfer_reason_check CHECK ((reason = ANY (ARRAY['payment'::text, 'ownerShare'::text, 'siteMarkup'::text, 'platformShare'::text, 'surplus'::text, 'surplusReturned'::text])))
 );
+CREATE INDEX ledger_transfer_surplus ON public.ledger_transfer USING btree (payment_ref) WHERE (payment_ref IS NOT NULL);
 CREATE INDEX ledger_transfer_xid ON public.ledger_transfer USING btree (xid);
 CREATE CONSTRAINT TRIGGER charge_is_settled AFTER INSERT OR DELETE ON public.ledger_transfer DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
 CREATE TRIGGER ledger_transfer_is_final BEFORE UPDATE ON public.ledger_transfer FOR EACH ROW EXECUTE FUNCTION ledger_transfer_is_final();
@@ -1843,7 +1848,7 @@ begin
     or coalesce(sum(case t.reason when 'payment' then t.amount else -t.amount end), 0) <> 0
     or bool_or(t.currency <> charge.currency)
   into unsettled
-  from charge left join ledger_transfer t on t.charge_id = charge.id
+  from charge left join ledger_transfer t on t.charge_id = charge.id and t.payment_ref is null
   where charge.id = wanted group by charge.id;
   if unsettled then
     raise exception 'charge % is not settled to the cent', wanted using errcode = 'check_violation';

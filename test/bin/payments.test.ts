@@ -1,5 +1,6 @@
 /** What is unpaid is listed, and a charge that was paid otherwise, or is let go, is noted once: never one that may have been paid. */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { notePaymentAfterwards } from '../../src/storage/billing/payment-events.ts'
 import { savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
 import { settleCharges } from '../../src/storage/billing/settlement.ts'
 import { auditViolations } from '../../src/storage/operating/audit.ts'
@@ -146,6 +147,39 @@ test('of a subscription that has ended is settled, and whoever does it reads tha
     `Charge ${charge} is noted as paid. Its subscription has ended or gone on without it: nothing begins by it.`,
   )
   expect(await told('incidents', 'list')).toEqual({ incidents: [] })
+})
+
+test('that is paid a second time is listed until that is given back', async () => {
+  const pay = (paymentRef: string) => {
+    const answer = { chargeId: charge, attempt: 1, at: Date.now(), paymentRef } as const
+    return db.transaction((tx) => settleCharges(tx, [{ outcome: 'paid', ...answer }]))
+  }
+  await pay(`pi_${charge}`)
+  expect((await run('payments', 'surplus')).output).toBe('Nothing is to be given back.')
+  await pay(`pi_${charge}_again`)
+  const listed = {
+    chargeId: charge,
+    personId: customer,
+    provider: 'stripe',
+    paymentRef: `pi_${charge}_again`,
+  }
+  const money = { amount: '50.00', returned: '0.00', currency: 'USD', bookedUtc: expect.stringMatching(/Z$/) }
+  expect(await told('payments', 'surplus')).toEqual({ surplus: [{ ...listed, ...money }] })
+  expect((await run('payments', 'surplus', '--limit', '1')).output).toMatch(
+    new RegExp(`^charge .*\n${charge} +${customer} +pi_${charge}_again +stripe +50\\.00 USD +0\\.00 +2`),
+  )
+  const refund = {
+    provider: 'stripe',
+    kind: 'paymentRefunded',
+    paymentRef: listed.paymentRef,
+    payer: null,
+  } as const
+  const event = { ...refund, eventRef: 'evt_1', amount: 5000 }
+  await db.transaction((tx) => notePaymentAfterwards(tx, event, Date.now()))
+  expect(await told('payments', 'surplus')).toEqual({ surplus: [] })
+  expect(await told('payments', 'surplus', '--all')).toMatchObject({
+    surplus: [{ ...listed, returned: '50.00' }],
+  })
 })
 
 test('that its provider has collected is refused', async () => {

@@ -138,8 +138,11 @@ export async function makeStripeScene() {
   async function tell(type: string, id = `evt_${type}`, object: object = {}): Promise<void> {
     const event = readStripeEvent(stripe, { environment, secret }, told(type, { id, object }))
     if (event === undefined || event === 'forged') throw new Error(`no event: ${event}`)
-    if ('chargeId' in event) await takePaymentEvent(db.write, event, clock.time)
-    else await notePaymentAfterwards(db.write, event, clock.time)
+    await db.transaction((tx) =>
+      'chargeId' in event
+        ? takePaymentEvent(tx, event, clock.time)
+        : notePaymentAfterwards(tx, event, clock.time),
+    )
   }
   const paying = { attach, payBy, open, openUnanswered, declineRenewal }
   const doing = { begin, work, ...paying, told, tell, offer, offerPlans, choose }

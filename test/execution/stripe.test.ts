@@ -329,8 +329,10 @@ describe('what is told of a payment', () => {
     await open()
     await work()
     const [made] = standIn.intents.values()
-    for (const payment_intent of [made?.id, made?.id, 'pi_of_others'])
-      await tell(type, `evt_${payment_intent}`, { id: 'ch_1', payment_intent, ...more })
+    for (const payment_intent of [made?.id, made?.id, 'pi_of_others']) {
+      const metadata = payment_intent === made?.id ? made?.metadata : {}
+      await tell(type, `evt_${payment_intent}`, { id: 'ch_1', payment_intent, metadata, ...more })
+    }
     expect(await incidents()).toEqual([{ kind }])
     await sound()
   })

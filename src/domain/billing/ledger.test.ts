@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { dec } from '../decimal.ts'
 import { dayLength } from '../time.ts'
-import { type LedgerAccount, type PaidCharge, type Transfer, transfersOf } from './ledger.ts'
+import {
+  type LedgerAccount,
+  type PaidCharge,
+  surplusOf,
+  surplusReturned,
+  type Transfer,
+  transfersOf,
+} from './ledger.ts'
 import { type FeeSettlement, settleFee } from './performance-fee.ts'
 import { decidePlanChange } from './plan-change.ts'
 import { termEnd } from './subscription.ts'
@@ -63,6 +70,23 @@ function balancesAfter(transfers: readonly Transfer[]): Map<string, bigint> {
   }
   return balances
 }
+
+describe('what came beside what was asked for', () => {
+  test.each([
+    ['a refund', 0n, 'refund', 20n, 20n],
+    ['a refund that is told of with the one before it', 20n, 'refund', 50n, 30n],
+    ['a refund that was overtaken by a later one', 50n, 'refund', 20n, undefined],
+    ['a dispute after a refund', 20n, 'dispute', 50n, 50n],
+    ['more than there is', 20n, 'dispute', 100n, 80n],
+    ['what was given back already', 100n, 'dispute', 100n, undefined],
+  ] as const)('is given back by %s', (_, returned, kind, amount, due) => {
+    const transfer = surplusReturned('stripe', { amount: 100n, returned }, { kind, amount })
+    expect(transfer?.amount).toBe(due)
+    if (!transfer) return
+    const all = balancesAfter([surplusOf('stripe', 100n), transfer])
+    expect(all.get(JSON.stringify({ kind: 'surplus' }))).toBe(100n - transfer.amount)
+  })
+})
 
 describe('whatever is paid', () => {
   test('all accounts together stand at zero, and so does every customer', () => {

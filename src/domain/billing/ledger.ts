@@ -5,14 +5,23 @@
  */
 import { type Price, sharesOf, totalOf } from './revenue.ts'
 
-/** Whose balance moves. The provider is where money enters: what it has collected for us stands there below zero. */
+/**
+ * Whose balance moves. The provider is where money enters: what it has collected for us stands there below zero. What came
+ * beside what was asked for is surplus, and nobody's.
+ */
 export type LedgerAccount =
   | { readonly kind: 'customer' | 'owner'; readonly personId: number }
   | { readonly kind: 'site'; readonly siteId: number }
   | { readonly kind: 'provider'; readonly provider: string }
-  | { readonly kind: 'platform' }
+  | { readonly kind: 'platform' | 'surplus' }
 
-export type TransferReason = 'payment' | 'ownerShare' | 'siteMarkup' | 'platformShare'
+export type TransferReason =
+  | 'payment'
+  | 'ownerShare'
+  | 'siteMarkup'
+  | 'platformShare'
+  | 'surplus'
+  | 'surplusReturned'
 
 export interface Transfer {
   readonly reason: TransferReason
@@ -57,4 +66,37 @@ export function transfersOf(charge: PaidCharge): Transfer[] {
     { reason: 'platformShare', from: customer, to: { kind: 'platform' }, amount: shares.platform },
   ]
   return transfers.filter(({ amount }) => amount > 0n)
+}
+
+/** A payment that pays nothing: it stands apart until it is given back. */
+export const surplusOf = (provider: string, amount: bigint): Transfer => ({
+  reason: 'surplus',
+  from: { kind: 'provider', provider },
+  to: { kind: 'surplus' },
+  amount,
+})
+
+/** What a provider tells of a payment that it gave back: of several refunds all together, of a lost dispute its own. */
+export interface GivenBack {
+  readonly kind: 'refund' | 'dispute'
+  readonly amount: bigint
+}
+
+/** What a surplus gives back, of which so much was already; nothing where it has all been booked. */
+export function surplusReturned(
+  provider: string,
+  surplus: { readonly amount: bigint; readonly returned: bigint },
+  { kind, amount }: GivenBack,
+): Transfer | undefined {
+  const { returned } = surplus
+  let told = kind === 'refund' ? amount : returned + amount
+  if (told > surplus.amount) told = surplus.amount
+  const due = told - returned
+  if (due <= 0n) return undefined
+  return {
+    reason: 'surplusReturned',
+    from: { kind: 'surplus' },
+    to: { kind: 'provider', provider },
+    amount: due,
+  }
 }

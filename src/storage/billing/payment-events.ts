@@ -1,8 +1,11 @@
 /** What payment providers tell by themselves: taken in once each, in any order, and applied by a worker. */
 
-import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
+import { type GivenBack, surplusOf, surplusReturned } from '../../domain/billing/ledger.ts'
+import { type Fragment, fragment, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { insertIncidents } from '../work/incidents.ts'
 import type { ProviderName } from './charges.ts'
+import { book, findSurplus } from './ledger.ts'
 import type { ChargeAnswer } from './settlement.ts'
 
 export interface NewPaymentEvent {
@@ -40,44 +43,74 @@ export interface PaymentAfterwards {
 
 /**
  * Takes an event in and wakes the workers; one about a charge that does not exist is left. A payment of another amount,
- * or that was taken for another charge, pays nothing: the operator is told.
+ * or that was taken for another charge, pays nothing: the operator is told. The former is booked apart.
  */
-export async function takePaymentEvent(sql: Sql, event: NewPaymentEvent, at: number): Promise<void> {
-  const { provider, eventRef, paymentRef, kind } = event
-  await sql.run`
-    with named as (
-      select charge.id, ${kind} = 'declined' or (charge.amount = ${event.amount}::bigint
-        and charge.currency = ${event.currency} and not exists (
-          select from charge other where other.provider = charge.provider and other.payment_ref = ${paymentRef}
-            and other.id <> charge.id)) as fits
-      from charge where ${isNamed(event)} and charge.provider = ${provider}
-    ), taken as (
+export async function takePaymentEvent(tx: Transaction, event: NewPaymentEvent, at: number): Promise<void> {
+  const { provider, paymentRef, kind, amount, currency } = event
+  const named = await tx.maybe<{ chargeId: number; isOfAnother: boolean; isAsked: boolean }>`
+    select charge.id as "chargeId", charge.amount = ${amount}::bigint and charge.currency = ${currency} as "isAsked",
+      exists (select from charge other where other.provider = charge.provider
+        and other.payment_ref = ${paymentRef} and other.id <> charge.id) as "isOfAnother"
+    from charge where ${isNamed(event)} and charge.provider = ${provider}`
+  if (!named) return
+  const { chargeId, isAsked, isOfAnother } = named
+  if (kind === 'declined' || (isAsked && !isOfAnother)) return takeIn(tx, event, at)
+  const key = `paidOtherwise ${provider} ${paymentRef}`
+  const detail = { chargeId, paymentRef, amount, currency }
+  await insertIncidents(tx, [{ key, kind: 'paidOtherwise', detail, occurredAt: at }])
+  if (isOfAnother) return
+  await book(tx, [{ chargeId, currency, at, paymentRef, ...surplusOf(provider, BigInt(amount)) }])
+}
+
+async function takeIn(tx: Transaction, event: NewPaymentEvent, at: number): Promise<void> {
+  await tx.run`
+    with taken as (
       insert into payment_event (provider, event_ref, kind, payment_ref, charge_id, attempt, reason, occurred_at)
-      select ${provider}, ${eventRef}, ${kind}, ${paymentRef}, named.id, ${event.attempt}::int, ${event.reason},
-        ${instant(at)}::timestamptz
-      from named where fits
+      values (${event.provider}, ${event.eventRef}, ${event.kind}, ${event.paymentRef}, ${event.chargeId}::bigint,
+        ${event.attempt}::int, ${event.reason}, ${instant(at)}::timestamptz)
       on conflict (provider, event_ref) do nothing
       returning id
-    ), told as (
-      insert into incident (incident_key, kind, detail, occurred_at)
-      select ${`paidOtherwise ${provider} ${paymentRef}`}, 'paidOtherwise', jsonb_build_object('chargeId', named.id,
-        'paymentRef', ${paymentRef}::text, 'amount', ${event.amount}::bigint, 'currency', ${event.currency}::text),
-        ${instant(at)}::timestamptz
-      from named where not fits
-      on conflict (incident_key) do nothing
     )
     select pg_notify('work', '') from taken`
 }
 
-/** Tells the operator, once, what became of a payment of ours; the books go on showing it as paid. */
-export const notePaymentAfterwards = (sql: Sql, event: PaymentAfterwards, at: number): Promise<number> =>
-  sql.run`
-    insert into incident (incident_key, kind, detail, occurred_at)
-    select ${`${event.kind} ${event.provider} ${event.eventRef}`}, ${event.kind}, jsonb_build_object('chargeId',
-      charge.id, 'paymentRef', ${event.paymentRef}::text, 'amount', ${event.amount}::bigint), ${instant(at)}::timestamptz
-    from charge where charge.provider = ${event.provider} and (charge.payment_ref = ${event.paymentRef}
-      or charge.payment_ref is null and ${isNamed(event.payer)})
-    on conflict (incident_key) do nothing`
+/** The charge that a payment came for, locked: the one that it pays, or the one that it came beside. */
+const lockPaid = (tx: Transaction, { provider, paymentRef, payer }: PaymentAfterwards) =>
+  tx.maybe<{ id: number; amount: number; currency: string; paymentRef: string | null }>`
+    select id, amount::float8 as amount, currency, payment_ref as "paymentRef" from charge where id = coalesce(
+      (select id from charge where provider = ${provider} and payment_ref = ${paymentRef}),
+      (select charge_id from ledger_transfer where payment_ref = ${paymentRef} and reason = 'surplus' limit 1),
+      (select id from charge where provider = ${provider} and ${isNamed(payer)})) for update`
+
+const givenBack: Readonly<Partial<Record<PaymentAfterwards['kind'], GivenBack['kind']>>> = {
+  paymentRefunded: 'refund',
+  disputeLost: 'dispute',
+}
+
+/**
+ * Tells the operator, once, what became of a payment of ours. The books go on showing one that pays something as paid; what
+ * came beside it is booked as given back.
+ */
+export async function notePaymentAfterwards(
+  tx: Transaction,
+  event: PaymentAfterwards,
+  at: number,
+): Promise<void> {
+  const charge = await lockPaid(tx, event)
+  if (!charge) return
+  const { provider, paymentRef, kind, eventRef, amount } = event
+  const { id: chargeId } = charge
+  const surplus = await findSurplus(tx, chargeId, paymentRef)
+  const isSurplus = surplus !== undefined || (charge.paymentRef ?? paymentRef) !== paymentRef
+  const { currency } = surplus ?? charge
+  // Of a payment that nobody has told of yet this is not known.
+  const paid = surplus ? Number(surplus.amount) : isSurplus ? null : charge.amount
+  const detail = { chargeId, paymentRef, amount, paid, currency, isSurplus }
+  await insertIncidents(tx, [{ key: `${kind} ${provider} ${eventRef}`, kind, detail, occurredAt: at }])
+  const how = givenBack[kind]
+  const returned = surplus && how && surplusReturned(provider, surplus, { kind: how, amount: BigInt(amount) })
+  if (returned) await book(tx, [{ chargeId, currency, at, paymentRef, eventRef, ...returned }])
+}
 
 /** A condition in SQL: an event waits. */
 export const areEventsWaiting: Fragment = fragment`exists (select from payment_event where applied_at is null)`

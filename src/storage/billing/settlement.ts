@@ -1,10 +1,10 @@
 /**
  * What comes of payments: the charge, the subscription and the ledger move in one transaction. An answer counts
  * once, for the attempt it was given to. That a payment was made is a fact: it is booked also when nobody waits
- * for it any more, and then told to the operator. A second one for the same charge is told alone. Of one that failed
+ * for it any more, and then told to the operator. A second one for the same charge is booked apart. Of one that failed
  * whoever pays is told by mail.
  */
-import { type LedgerAccount, type Transfer, transfersOf } from '../../domain/billing/ledger.ts'
+import { surplusOf, transfersOf } from '../../domain/billing/ledger.ts'
 import { isCollected, textOfCents, totalOf } from '../../domain/billing/revenue.ts'
 import { lastTry, nextTry, type SubscriptionStatus, triesMax } from '../../domain/billing/subscription.ts'
 import { groupBy } from '../../domain/group.ts'
@@ -13,6 +13,7 @@ import { instant } from '../database/wire.ts'
 import { type FailedPayment, insertPaymentMail } from '../people/mail.ts'
 import { insertIncidents, type NewIncident } from '../work/incidents.ts'
 import { collectedBy, endedReason, type NewCharge, type ProviderName } from './charges.ts'
+import { book } from './ledger.ts'
 import { beginUpgrades } from './plan-subscriptions.ts'
 
 export type ChargeAnswer = {
@@ -71,6 +72,7 @@ export async function bookAnswers(sql: Sql, answers: readonly ChargeAnswer[]): P
   )
   const found = new Map(rows.map((row) => [row.id, row]))
   const paid: Settled<'paid'>[] = []
+  const again: Settled<'paid'>[] = []
   const declined: Settled<'declined'>[] = []
   const unexpected: NewIncident[] = []
   for (const answer of answers) {
@@ -78,7 +80,7 @@ export async function bookAnswers(sql: Sql, answers: readonly ChargeAnswer[]): P
     if (!charge) continue
     if (answer.outcome === 'paid') {
       if (charge.status === 'paid') {
-        if (charge.paymentRef !== answer.paymentRef) unexpected.push(incidentOf('paidTwice', charge, answer))
+        if (charge.paymentRef !== answer.paymentRef) again.push({ charge, answer })
         continue
       }
       const one = { charge, answer }
@@ -95,6 +97,8 @@ export async function bookAnswers(sql: Sql, answers: readonly ChargeAnswer[]): P
   const refused = declined.filter(({ charge }) => charge.status === 'due')
   const idle = await savePaid(sql, paid)
   await saveDeclined(sql, refused)
+  await saveAgain(sql, again)
+  unexpected.push(...again.map(({ charge, answer }) => incidentOf('paidTwice', charge, answer)))
   unexpected.push(...idle.map(({ charge, answer }) => incidentOf('paidTooLate', charge, answer)))
   return { news: paid.length + refused.length, unexpected }
 }
@@ -115,7 +119,7 @@ interface Settled<Outcome extends ChargeAnswer['outcome']> {
   readonly answer: Extract<ChargeAnswer, { outcome: Outcome }>
 }
 
-/** A second payment is not booked, all others are. */
+/** A second payment is booked apart, all others as what they pay. */
 const incidentOf = (
   kind: 'paidTwice' | 'paidAfterTheEnd' | 'paidAfterWaiver' | 'paidTooLate',
   charge: ChargeRow,
@@ -123,7 +127,12 @@ const incidentOf = (
 ): NewIncident => ({
   key: `payment ${charge.provider} ${answer.paymentRef}`,
   kind,
-  detail: { chargeId: charge.id, paymentRef: answer.paymentRef },
+  detail: {
+    chargeId: charge.id,
+    paymentRef: answer.paymentRef,
+    amount: Number(amountOf(charge)),
+    currency: charge.currency,
+  },
   occurredAt: answer.at,
 })
 
@@ -176,11 +185,21 @@ async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<
         // What came otherwise stands in the book of no provider.
         provider: answer.isPaidOtherwise ? 'otherwise' : charge.provider,
         ownerPercent: charge.ownerPercent ?? 0,
-      }).map((transfer) => ({ charge, at: answer.at, ...transfer })),
+      }).map((transfer) => ({ chargeId: charge.id, currency: charge.currency, at: answer.at, ...transfer })),
     ),
   )
   return wished.filter(({ charge }) => !isOver(charge) && !begun.has(charge.id))
 }
+
+/** Books second payments of what is paid: they pay nothing, and are to be given back. */
+const saveAgain = (sql: Sql, again: readonly Settled<'paid'>[]): Promise<void> =>
+  book(
+    sql,
+    again.map(({ charge, answer: { at, paymentRef } }) => {
+      const { id: chargeId, currency, provider } = charge
+      return { chargeId, currency, at, paymentRef, ...surplusOf(provider, amountOf(charge)) }
+    }),
+  )
 
 /** What subscriptions owed is paid or let go: they go on unless more was given up, be it that it is tried once more. */
 export async function resume(sql: Sql, subscriptionIds: readonly number[]): Promise<void> {
@@ -193,51 +212,6 @@ export async function resume(sql: Sql, subscriptionIds: readonly number[]): Prom
       and not exists (select from charge owed where owed.subscription_id = subscription.id
         and (owed.status = 'failed' or owed.status = 'due' and owed.failed_at is not null and owed.attempts >= ${triesMax}::int)
         and owed.purpose <> 'upgrade')`
-}
-
-type Booking = Transfer & { readonly charge: ChargeRow; readonly at: number }
-
-/** The account's key in the ledger. */
-function nameOf(account: LedgerAccount, currency: string): string {
-  const { kind } = account
-  const whose = partsOf(account)
-  return `${kind}:${whose.personId ?? whose.siteId ?? whose.provider ?? ''}:${currency}`
-}
-
-const partsOf = (account: LedgerAccount) => ({
-  personId: 'personId' in account ? account.personId : null,
-  siteId: 'siteId' in account ? account.siteId : null,
-  provider: 'provider' in account ? account.provider : null,
-})
-
-async function book(sql: Sql, bookings: readonly Booking[]): Promise<void> {
-  const accounts = new Map(
-    bookings.flatMap(({ from, to, charge: { currency } }) =>
-      [from, to].map((account) => [nameOf(account, currency), { account, currency }] as const),
-    ),
-  )
-  // In the order of their names, so that two bookings never wait for each other's accounts.
-  const wanted = [...accounts].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row)
-  const parts = wanted.map(({ account }) => partsOf(account))
-  await sql.run`
-    insert into ledger_account (kind, person_id, site_id, provider, currency)
-    select * from unnest(${wanted.map(({ account }) => account.kind)}::text[],
-      ${parts.map(({ personId }) => personId)}::bigint[], ${parts.map(({ siteId }) => siteId)}::bigint[],
-      ${parts.map(({ provider }) => provider)}::text[], ${wanted.map(({ currency }) => currency)}::text[])
-    on conflict (name) do nothing`
-  await sql.run`
-    insert into ledger_transfer (charge_id, reason, from_account_id, to_account_id, amount, currency, booked_at)
-    select asked.charge_id, asked.reason, giving.id, taking.id, asked.amount, giving.currency, asked.at
-    from unnest(${bookings.map(({ charge }) => charge.id)}::bigint[],
-      ${bookings.map(({ reason }) => reason)}::text[],
-      ${bookings.map(({ from, charge }) => nameOf(from, charge.currency))}::text[],
-      ${bookings.map(({ to, charge }) => nameOf(to, charge.currency))}::text[],
-      ${bookings.map(({ amount }) => amount)}::bigint[],
-      ${bookings.map(({ at }) => instant(at))}::timestamptz[])
-      with ordinality asked (charge_id, reason, giving, taking, amount, at, place)
-    join ledger_account giving on giving.name = asked.giving
-    join ledger_account taking on taking.name = asked.taking
-    order by asked.place`
 }
 
 /**

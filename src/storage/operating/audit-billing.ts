@@ -11,6 +11,12 @@ export const billingRules: Record<string, Fragment> = {
     from ledger_entry e join ledger_account a on a.id = e.account_id
     where a.kind = 'customer' group by e.account_id having sum(e.amount) <> 0`,
 
+  // Of what came beside what was asked for no more is given back than came.
+  surplusIsReturnedOnce: fragment`
+    select format('payment %s: %s', payment_ref, sum(case reason when 'surplus' then amount else -amount end))
+    from ledger_transfer where payment_ref is not null group by charge_id, payment_ref
+    having sum(case reason when 'surplus' then amount else -amount end) < 0`,
+
   paidChargeIsBooked: fragment`
     select format('charge %s of %s: %s', c.id, c.amount, coalesce(t.amount, 0))
     from charge c left join ledger_transfer t on t.charge_id = c.id and t.reason = 'payment'
