@@ -1,7 +1,7 @@
 /** The operator's tools for what sites sell: their catalogs, their plans and who pays for Autotrade there. */
 import type { Command } from 'commander'
 import { isRefused } from '../operations/context.ts'
-import { choosePlan } from '../operations/subscribe-plan.ts'
+import { type ChosenPlan, choosePlan } from '../operations/subscribe-plan.ts'
 import {
   changeCatalogEntry,
   isWhiteLabelSite,
@@ -189,6 +189,12 @@ function addPlans(plans: Command): void {
   )
 }
 
+const beginnings: Record<ChosenPlan['begins'], string> = {
+  now: 'now',
+  withPayment: 'as soon as it is paid (payments unpaid)',
+  later: 'when the present term ends',
+}
+
 function addPlanChoices(plans: Command): void {
   tool(plans, 'choose <plan>', 'subscribe a person, or change to a plan; what it costs more is paid')
     .requiredOption('--person <id>', 'who has it')
@@ -200,8 +206,7 @@ function addPlanChoices(plans: Command): void {
           if (isRefused(outcome)) throw new ConfigError(outcome.message ?? outcome.refused)
           return outcome
         })
-        const when = chosen.begins === 'now' ? 'begins now' : 'begins when the present term ends'
-        say(output, chosen, `Plan ${plan} ${when}.`)
+        say(output, chosen, `Plan ${plan} begins ${beginnings[chosen.begins]}.`)
       }),
     )
   tool(plans, 'cancel <kind>', 'let the plan of a person end with its term')

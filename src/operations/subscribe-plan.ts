@@ -6,7 +6,7 @@ import { decidePlanChange } from '../domain/billing/plan-change.ts'
 import { type Price, totalOf } from '../domain/billing/revenue.ts'
 import { termEnd } from '../domain/billing/subscription.ts'
 import type { Instant } from '../domain/time.ts'
-import { collectedBy, findProvider, insertCharges } from '../storage/billing/charges.ts'
+import { collectedBy, findProvider, insertCharges, type ProviderName } from '../storage/billing/charges.ts'
 import {
   continueWith,
   insertPlanSubscription,
@@ -22,8 +22,8 @@ import { collectNow, collectorOf, readyProvider } from './subscribe.ts'
 
 export interface ChosenPlan {
   readonly subscriptionId: number
-  /** now: it has begun, or begins with its payment; later: when the present term ends. */
-  readonly begins: 'now' | 'later'
+  /** withPayment: as soon as its provider has answered that it is paid. later: when the present term ends. */
+  readonly begins: 'now' | 'withPayment' | 'later'
 }
 
 /** Opens or changes a person's plan. Refuses what is not paid for. */
@@ -62,7 +62,7 @@ async function open(tx: Transaction, offer: PlanOffer, at: Instant): Promise<Cho
   })
   const charge = { subscriptionId, purpose: 'term', price, provider, dueAt: at, ...term } as const
   const declined = await collectNow(tx, provider, await insertCharges(tx, [charge]), at)
-  return declined ?? { subscriptionId, begins: 'now' }
+  return declined ?? { subscriptionId, begins: beginningBy(provider) }
 }
 
 async function upgrade(
@@ -82,5 +82,9 @@ async function upgrade(
   if (ids.length === 0)
     return refuse('StateConflict', 'PlanId', 'A change of this moment was asked for already')
   await wishToGoOnWith(tx, subscriptionId, planId)
-  return (await collectNow(tx, provider, ids, at)) ?? { subscriptionId, begins: 'now' }
+  return (await collectNow(tx, provider, ids, at)) ?? { subscriptionId, begins: beginningBy(provider) }
 }
+
+/** The built-in provider has answered already. */
+const beginningBy = (provider: ProviderName): ChosenPlan['begins'] =>
+  provider === 'simulated' ? 'now' : 'withPayment'

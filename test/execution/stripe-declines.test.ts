@@ -173,7 +173,7 @@ describe('a payment that Stripe refuses to make', () => {
   test('because it is too small is not asked for a dearer plan: that begins with the next term', async () => {
     await attach()
     const { small, large } = await offerPlans()
-    await choose(small)
+    expect(await choose(small)).toMatchObject({ begins: 'withPayment' })
     await work()
     clock.time = start + 30 * day - 3_600_000
     expect(await choose(large)).toMatchObject({ begins: 'later' })
