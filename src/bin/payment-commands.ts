@@ -156,6 +156,8 @@ const faults = {
   asked: (charge: number) =>
     `charge ${charge} is being asked for and may be paid: wait for the provider's answer, then try again, or look it up there and add --looked-up`,
   noFee: (charge: number) => `charge ${charge} is no fee on gains: --wrong-price is of those`,
+  noGain: (charge: number) =>
+    `charge ${charge} was let go as made by a wrong price, and what was gained is settled anew: paid too, it would be paid for twice`,
   settledSince: (charge: number) =>
     `the gain of charge ${charge} cannot be settled anew: another fee was charged since, or a higher percentage holds now. Without --wrong-price it is let go, and its height stays`,
 }

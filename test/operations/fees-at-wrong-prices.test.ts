@@ -1,6 +1,6 @@
 /** What a waiver does to the height above which gains are charged: a gain that was let go passes free, one that never was is none. */
 import { beforeEach, expect, test } from 'vitest'
-import { waiveCharge } from '../../src/storage/billing/by-hand.ts'
+import { notePaidOtherwise, waiveCharge } from '../../src/storage/billing/by-hand.ts'
 import { testPlatform } from '../support/platform.ts'
 import { gainsOf } from './support/gains.ts'
 import type { Citizen } from './support/money.ts'
@@ -56,6 +56,10 @@ test('of several accounts, one of which was stopped since, is settled anew for a
   expect(await charges('performance')).toMatchObject([{ amount: 3_600_000 }])
   expect(await waive(true)).toBe('settledAnew')
   expect([await waive(true), await waive(false)]).toEqual(['waivedBefore', 'waivedBefore'])
+  // Noted as paid all the same, its gain would be paid for with the next term once more.
+  const { id: chargeId } = await db.read.one<{ id: number }>`select id from charge`
+  const said = { chargeId, at: 0, isLookedUp: false }
+  expect(await db.transaction((tx) => notePaidOtherwise(tx, said))).toBe('noGain')
   await pays()
   await quote(120)
   await passTo(93)

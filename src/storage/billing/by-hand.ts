@@ -20,8 +20,11 @@ export interface Waiver extends Omit<Said, 'at'> {
 
 /** absent: there is no such charge. asked: its provider is being asked, and may have collected it. */
 type Unsaid = 'paid' | 'asked' | 'absent'
-/** notedInVain: nothing begins by the payment, as its subscription has ended, or gone on without it. */
-export type NotedPayment = 'noted' | 'notedInVain' | 'notedBefore' | Unsaid
+/**
+ * notedInVain: nothing begins by the payment, as its subscription has ended, or gone on without it. noGain: a wrong price
+ * has made the fee, and what was gained is settled anew: paid too, it would be paid for twice.
+ */
+export type NotedPayment = 'noted' | 'notedInVain' | 'notedBefore' | 'noGain' | Unsaid
 /**
  * settledAnew: with the next term, as the height is again what it was. noFee: of no other charge a price can be wrong like
  * that. settledSince: the height stays.
@@ -50,6 +53,7 @@ export async function notePaidOtherwise(sql: Sql, said: Said): Promise<NotedPaym
   const charge = await lockUnpaid(sql, said)
   if (typeof charge === 'string') return charge
   const { id: chargeId, attempt } = charge
+  if (charge.isWaived && (await areSettlementsVoid(sql, chargeId))) return 'noGain'
   const named = { chargeId, attempt, at: said.at, paymentRef: otherwiseRef(chargeId) }
   const answer = { ...named, outcome: 'paid', isPaidOtherwise: true } as const
   // Whoever says so is told at once, and by no incident.
