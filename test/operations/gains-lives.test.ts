@@ -1,6 +1,7 @@
 /**
  * Random lives of those who follow with money, in accounts of several currencies and in stocks, options, futures and pairs,
- * while rates move, dividends and splits come and brokers take executions back: every fee on gains is that of a plain model.
+ * while rates move, dividends and splits come, brokers take executions back and an operator lets fees go, some of them as made
+ * by a wrong price: every fee on gains is that of a plain model.
  * GAIN_RUNS=<number> lives more lives; SEED names others.
  */
 import fc from 'fast-check'
@@ -20,9 +21,11 @@ const weights = {
   start: 8,
   stop: 8,
   bust: 6,
+  waive: 6,
   quote: 6,
   yen: 5,
   dividend: 4,
+  methods: 3,
   percent: 3,
   split: 3,
 }

@@ -44,6 +44,18 @@ interface Dividend {
   readonly amount: number
 }
 
+/** What was settled of an account and strategy, and what was known before it. */
+interface Settlement {
+  readonly key: string
+  readonly personId: number
+  readonly strategyId: number
+  readonly at: number
+  readonly percent: number
+  readonly isCharged: boolean
+  readonly height: number
+  readonly before: readonly (readonly [number, Settled | undefined])[]
+}
+
 interface Settled {
   readonly at: number
   readonly gain: number
@@ -76,6 +88,7 @@ export class Gains {
   private known = 0
   private readonly heights = new Map<string, number>()
   readonly settled = new Map<number, Settled>()
+  private settlements: Settlement[] = []
   private readonly platform: Awaited<ReturnType<typeof testPlatform>>
   constructor(platform: Awaited<ReturnType<typeof testPlatform>>) {
     this.platform = platform
@@ -132,15 +145,39 @@ export class Gains {
     let total = 0
     for (const account of new Set(own.map((one) => one.account))) {
       const chain = own.filter((one) => one.account === account)
-      if (percent > 0 && !chain.some((setup) => this.isDue(setup))) continue
+      const isDue = chain.some((setup) => this.isDue(setup))
+      const rate = this.rates[chain[0]?.currency ?? 'USD']
+      // Nobody can say what it is until somebody says what the currency is worth: the next term asks again.
+      if (percent > 0 && (!isDue || rate === undefined)) continue
+      const before = chain.map(({ id }) => [id, this.settled.get(id)] as const)
       const gain = chain.reduce((sum, setup) => sum + this.contributionOf(setup, at), 0)
       const key = `${account} ${strategyId}`
       const height = this.heights.get(key) ?? 0
       const fee = rounded((percent * Math.max(0, gain - height)) / 100)
-      total += rounded(fee / (this.rates[chain[0]?.currency ?? 'USD'] ?? 1))
+      const charged = rounded(fee / (rate ?? 1))
+      total += charged
       this.heights.set(key, Math.max(height, gain))
+      const hasMoved = before.some(([id, known]) => this.settled.get(id)?.gain !== known?.gain)
+      const settlement = { key, personId, strategyId, at, percent, isCharged: charged > 0, height, before }
+      if (isDue || hasMoved) this.settlements.push(settlement)
     }
     return total
+  }
+
+  /** Takes back what was settled at a moment and since, unless that would charge for something twice, or dearer. */
+  takeBack(personId: number, strategyId: number, at: number, percent: number): boolean {
+    const own = this.settlements.filter((one) => one.personId === personId && one.strategyId === strategyId)
+    const keys = new Set(own.filter((one) => one.at === at).map(({ key }) => key))
+    const since = own.filter((one) => keys.has(one.key) && one.at >= at)
+    if (since.some((one) => one.percent < percent || (one.at > at && one.isCharged))) return false
+    for (const { key, height, before } of since.reverse()) {
+      this.heights.set(key, height)
+      for (const [id, known] of before)
+        if (known) this.settled.set(id, known)
+        else this.settled.delete(id)
+    }
+    this.settlements = this.settlements.filter((one) => !since.includes(one))
+    return true
   }
 
   private ratio(from: number, to: number): number {

@@ -2,6 +2,7 @@
 import { expect } from 'vitest'
 import { isRefused } from '../../../src/operations/context.ts'
 import { choosePlan } from '../../../src/operations/subscribe-plan.ts'
+import { notePaidOtherwise, waiveCharge } from '../../../src/storage/billing/by-hand.ts'
 import { changeCatalogEntry } from '../../../src/storage/billing/catalog.ts'
 import { retryCharges } from '../../../src/storage/billing/charges.ts'
 import { cancelPlan, withdrawPlan } from '../../../src/storage/billing/plan-subscriptions.ts'
@@ -147,6 +148,8 @@ export class MoneyLife extends MoneyTown {
       return `${plan.id}`
     },
     retry: (pick) => this.retry(pick),
+    settle: (pick) => this.sayOf(pick, 'settle'),
+    waive: (pick) => this.sayOf(pick, 'waive'),
     quote: async (pick) => {
       await this.quote(90 + (pick % 4000) / 100)
       return `${this.gains.price}`
@@ -265,6 +268,30 @@ export class MoneyLife extends MoneyTown {
       })
     expect(outcome, `${person.id} ${plan.id} ${told}`).toBe(expected)
     return `${person.id} ${plan.id} at ${plan.price}: ${expected} ${told}`
+  }
+
+  /** Mostly of what is unpaid: that it was paid otherwise, or is let go. */
+  private async sayOf(pick: number, what: 'settle' | 'waive'): Promise<string> {
+    const { charges } = this.model
+    const unpaid = charges.filter(({ status }) => status === 'due' || status === 'failed')
+    const those = unpaid.length > 0 && pick % 8 > 0 ? unpaid : charges
+    if (those.length === 0) return 'nothing'
+    const charge = pickOf(pick, those, 8)
+    const { of, purpose, from } = charge
+    const { id } = await this.platform.db.read.one<{ id: number }>`
+      select c.id from charge c join subscription s on s.id = c.subscription_id
+      where s.person_id = ${of.person.id} and s.started_at = ${new Date(of.startedAt).toISOString()}
+        and coalesce(s.strategy_id, 0) = ${of.strategy?.id ?? 0} and coalesce(s.plan_id, 0) = ${of.plan?.id ?? 0}
+        and c.purpose = ${purpose} and c.period_started_at = ${new Date(from).toISOString()}`
+    const isWrongPrice = purpose === 'performance' ? pick % 3 > 0 : pick % 16 === 1
+    const expected =
+      what === 'settle' ? this.model.settle(charge, this.now) : this.model.waive(charge, isWrongPrice)
+    const said = { chargeId: id, at: this.now, isLookedUp: false, isWrongPrice }
+    const noted = await this.platform.db.transaction<string>((tx) =>
+      what === 'settle' ? notePaidOtherwise(tx, said) : waiveCharge(tx, said),
+    )
+    expect(noted, `${what} ${purpose} ${id}, wrong price ${isWrongPrice}`).toBe(expected)
+    return `${purpose} ${id}: ${noted}`
   }
 
   private async retry(pick: number): Promise<string> {

@@ -63,15 +63,21 @@ export interface Charge {
   readonly to: number
   readonly base: number
   readonly markup: number
-  status: 'due' | 'paid' | 'failed'
+  status: 'due' | 'paid' | 'failed' | 'waived'
   tries: number
   tryAt: number | undefined
   paidAt: number | undefined
   hasFailed: boolean
+  /** Its provider has not collected it. */
+  isPaidOtherwise: boolean
+  /** Of a fee: a wrong price has made it. */
+  isVoid: boolean
 }
 
 /** Fees on what the accounts of a subscriber have gained until a moment, in cents; it is settled by asking. */
 export type AskFee = (of: Subscription, at: number, percent: number) => number
+/** Takes back what was settled at a moment, unless it was charged above that since, or a higher percentage holds now. */
+export type TakeBack = (of: Subscription, at: number, percent: number) => boolean
 
 const waits = [1, 3, 5, 7]
 export const refused = 'refused'
@@ -80,8 +86,10 @@ export class MoneyModel {
   readonly subscriptions: Subscription[] = []
   readonly charges: Charge[] = []
   private readonly askFee: AskFee
-  constructor(askFee: AskFee) {
+  private readonly takeBack: TakeBack
+  constructor(askFee: AskFee, takeBack: TakeBack) {
     this.askFee = askFee
+    this.takeBack = takeBack
   }
 
   present = (person: Person, strategy: Strategy): Subscription | undefined =>
@@ -234,6 +242,32 @@ export class MoneyModel {
     return true
   }
 
+  /** An operator says that a charge was paid otherwise. */
+  settle(charge: Charge, now: number) {
+    const { of, purpose } = charge
+    if (charge.status === 'paid') return charge.isPaidOtherwise ? 'notedBefore' : 'paid'
+    if (charge.isVoid) return 'noGain'
+    Object.assign(charge, { status: 'paid', paidAt: now, tryAt: undefined, isPaidOtherwise: true })
+    this.goOn(of)
+    return of.endedAt !== undefined && purpose !== 'performance' ? 'notedInVain' : 'noted'
+  }
+
+  /** An operator lets a charge go. */
+  waive(charge: Charge, isWrongPrice: boolean) {
+    const { of, purpose, to } = charge
+    if (charge.status === 'paid') return 'paid'
+    if (isWrongPrice) {
+      if (purpose !== 'performance') return 'noFee'
+      if (charge.isVoid) return 'waivedBefore'
+      const live = of.strategy && this.present(of.person, of.strategy)
+      if (!this.takeBack(of, to, live?.percent ?? 0)) return 'settledSince'
+      charge.isVoid = true
+    } else if (charge.status === 'waived') return 'waivedBefore'
+    Object.assign(charge, { status: 'waived', tryAt: undefined })
+    this.goOn(of)
+    return isWrongPrice ? 'settledAnew' : 'waived'
+  }
+
   /** Lets time pass: terms end, then what is due is asked for, moment by moment. */
   passTo(now: number): void {
     for (;;) {
@@ -280,7 +314,8 @@ export class MoneyModel {
     asked: Pick<Charge, 'of' | 'purpose' | 'from' | 'to' | 'base' | 'markup'> & { tryAt?: number },
   ): Charge | undefined {
     if (asked.base + asked.markup === 0) return undefined
-    const fresh = { status: 'due', tries: 0, paidAt: undefined, hasFailed: false } as const
+    const said = { isPaidOtherwise: false, isVoid: false }
+    const fresh = { status: 'due', tries: 0, paidAt: undefined, hasFailed: false, ...said } as const
     const charge: Charge = { ...fresh, ...asked, tryAt: asked.tryAt ?? asked.from }
     this.charges.push(charge)
     return charge
@@ -288,7 +323,11 @@ export class MoneyModel {
 
   private pay(charge: Charge, at: number): void {
     Object.assign(charge, { status: 'paid', paidAt: at, tryAt: undefined, tries: charge.tries + 1 })
-    const { of } = charge
+    this.goOn(charge.of)
+  }
+
+  /** What a subscription owed is paid or let go. */
+  private goOn(of: Subscription): void {
     const others = this.charges.filter((one) => one.of === of)
     if (others.some(({ status }) => status === 'failed')) return
     if (of.endedAt === undefined) of.status = 'active'

@@ -65,8 +65,9 @@ export class MoneyTown {
     this.platform = platform
     this.door = doorOf(platform.url)
     this.gains = new Gains(platform)
-    this.model = new MoneyModel(({ person, strategy }, at, percent) =>
-      this.gains.settle(person.id, strategy?.id ?? 0, at, percent),
+    this.model = new MoneyModel(
+      ({ person, strategy }, at, percent) => this.gains.settle(person.id, strategy?.id ?? 0, at, percent),
+      ({ person, strategy }, at, percent) => this.gains.takeBack(person.id, strategy?.id ?? 0, at, percent),
     )
   }
 
