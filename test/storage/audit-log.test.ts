@@ -199,6 +199,7 @@ const moving: Readonly<Record<string, readonly string[]>> = {
       'billing_failures',
       'billing_failure_reason',
       'billing_failed_at',
+      'chosen_after_charge_id',
       'xid',
     ],
   ],
