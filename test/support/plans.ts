@@ -16,14 +16,15 @@ export const looked = ({ Plans = [], ...node }: Node): number =>
     ? Plans.reduce((sum, plan) => sum + looked(plan), 0)
     : node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0))
 
-/** Of the listing's statements, as a connection keeps them; unanswered they find nothing. */
+/** Of the listing's statements, as a connection keeps them or as it makes them for one call; unanswered they find nothing. */
 export const plansOf = (
   db: Database,
   listing: (sql: Sql) => Promise<unknown>,
   isAnswered: boolean,
+  mode: 'force_generic_plan' | 'force_custom_plan' = 'force_generic_plan',
 ): Promise<Node[]> =>
   db.transaction(async (tx) => {
-    await tx.run`set local plan_cache_mode = force_generic_plan`
+    await tx.run`select set_config('plan_cache_mode', ${mode}, true)`
     const plans: Node[] = []
     const explaining = makeSql(async ({ text, values }) => {
       const given = values.map((value) => (value === null ? 'null' : `'${String(value)}'`)).join(', ')

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import type { SecurityType, Side } from '../codes.ts'
 import { Decimal, dec, one } from '../decimal.ts'
 import type { PlanRates } from '../positions/commission.ts'
+import { inOrder } from '../positions/ledger-state.ts'
 import { commissionPlans } from '../positions/tables/commission-plans.ts'
 import {
   type ChargedFill,
@@ -11,7 +12,7 @@ import {
   type PlanAdjustment,
   planBooks,
   planPricer,
-  planSteps,
+  runningTotal,
 } from './plan-charges.ts'
 
 const rates = commissionPlans[3]
@@ -40,10 +41,11 @@ const split = (at: number, units: number, old: number, multiplies = true): PlanA
   split: { ratio: { new: dec(units), old: dec(old) }, multiplies },
 })
 
-const charges = (fills: readonly ChargedFill[], by: PlanRates | null) => fills.map(planPricer(by))
+const charges = (fills: readonly ChargedFill[], by: PlanRates) =>
+  fills.map(planPricer(by)).map(({ commission }) => commission)
 
 const trades = (fills: readonly ChargedFill[], adjustments: readonly PlanAdjustment[]) =>
-  planSteps(fills, adjustments, charges(fills, rates)).flatMap(planBooks())
+  inOrder<ChargedFill, PlanAdjustment>(fills.map(planPricer(rates)), adjustments).flatMap(planBooks())
 
 const dividend: PlanAdjustment = { instrumentId: 1, at: 2, split: null }
 
@@ -96,7 +98,6 @@ const booked = [
 
 test('the fills of an order share its charge, and what the books made costs what it was booked at', () => {
   expect(charges(booked, dollars).map(Number)).toEqual([1, 1, 0.2, 2])
-  expect(charges(booked, null).map(Number)).toEqual([0.5, 0, 0.25, 2])
 })
 
 test('a part of the price is charged in the money of the account', () => {
@@ -106,9 +107,9 @@ test('a part of the price is charged in the money of the account', () => {
 })
 
 test('what a plan charges more is counted up to each moment', () => {
-  expect(extraCharges(booked, charges(booked, dollars), [0, 1, 2, 3, 9]).map(Number)).toEqual([
-    0, 1, 1, 1.45, 1.45,
-  ])
+  const extras = extraCharges([0, 1, 2, 3, 9])
+  for (const priced of [...booked, fill('10 4 1 10 10')].map(planPricer(dollars))) extras.add(priced)
+  expect(extras.between.map(runningTotal()).map(Number)).toEqual([0, 1, 1, 1.45, 1.45])
 })
 
 test('a contract had another size before it was changed, and only that one', () => {

@@ -5,7 +5,6 @@
 
 import type { SecurityType, Side } from '../codes.ts'
 import { type Decimal, zero } from '../decimal.ts'
-import { type AccountBook, bookFill, openBook, type TradedInstrument } from '../positions/account-book.ts'
 import {
   addTurnover,
   fillCommission,
@@ -13,9 +12,10 @@ import {
   type OrderTurnover,
   type PlanRates,
 } from '../positions/commission.ts'
-import { type BookedAdjustment, inOrder } from '../positions/ledger-state.ts'
+import { type BookedAdjustment, firstFrom } from '../positions/ledger-state.ts'
+import { applyFill, flat, type Position } from '../positions/position.ts'
 import { splitHolding } from '../positions/split.ts'
-import type { FinishedTrade } from '../positions/trade.ts'
+import { type FinishedTrade, type OpenTrade, tradeAfterFill } from '../positions/trade.ts'
 import type { Instant } from '../time.ts'
 
 /** A fill of a strategy, in the order of booking. */
@@ -35,38 +35,53 @@ export interface ChargedFill {
   readonly isInternal: boolean
 }
 
-/** Says of one fill after the other, in order, what it costs under the plan. Null rates are the booked plan. */
-export function planPricer(rates: PlanRates | null): (fill: ChargedFill) => Decimal {
+/** A fill at what it costs under a plan. */
+export interface PricedFill extends ChargedFill {
+  /** What that is more than was booked. */
+  readonly extra: Decimal
+}
+
+/** Prices one fill after the other, in order. */
+export function planPricer(rates: PlanRates): (fill: ChargedFill) => PricedFill {
   const traded = new Map<number, OrderTurnover>()
   return (fill) => {
-    if (!rates || fill.isInternal) return fill.commission
+    if (fill.isInternal) return { ...fill, extra: zero }
     const before = traded.get(fill.signalId) ?? noTurnover
     const pointValue = fill.pointValue.times(fill.fx)
     const after = addTurnover(before, { quantity: fill.quantity, price: fill.price, pointValue })
     traded.set(fill.signalId, after)
-    return fillCommission(rates[fill.securityType], before, after)
+    const commission = fillCommission(rates[fill.securityType], before, after)
+    return { ...fill, commission, extra: commission.minus(fill.commission) }
   }
 }
 
-/**
- * The sum of what `charges`, one for each fill, are more than what was booked, for fills up to each of `moments`
- * (ascending).
- */
-export function extraCharges(
-  fills: readonly ChargedFill[],
-  charges: readonly Decimal[],
-  moments: readonly Instant[],
-): Decimal[] {
-  const inTime = fills
-    .map(({ at, commission }, place) => ({ at, extra: (charges[place] ?? commission).minus(commission) }))
-    .sort((a, b) => a.at - b.at)
+/** What is charged more, gathered fill by fill: they are booked in another order than that of their moments. */
+export interface ExtraCharges {
+  add(fill: Pick<PricedFill, 'at' | 'extra'>): void
+  /** For each moment, what falls to it and not to the one before. */
+  readonly between: readonly Decimal[]
+}
+
+/** Gathers what is charged more for fills up to each of `moments` (ascending). */
+export function extraCharges(moments: ArrayLike<Instant>): ExtraCharges {
+  const between = Array.from(moments, () => zero)
+  return {
+    between,
+    add: ({ at, extra }) => {
+      const place = firstFrom(moments, at)
+      const before = between[place]
+      if (before) between[place] = before.plus(extra)
+    },
+  }
+}
+
+/** Says of one amount after the other what they come to with those before. */
+export function runningTotal(): (amount: Decimal) => Decimal {
   let total = zero
-  let next = 0
-  return moments.map((moment) => {
-    for (let fill = inTime[next]; fill && fill.at <= moment; fill = inTime[++next])
-      total = total.plus(fill.extra)
+  return (amount) => {
+    total = total.plus(amount)
     return total
-  })
+  }
 }
 
 export interface FinishedPlanTrade extends FinishedTrade {
@@ -93,40 +108,27 @@ export function inTheirSize<Fill extends Pick<ChargedFill, 'instrumentId' | 'at'
   })
 }
 
-/** What happened to the books of a strategy, in order, where the fills cost what `charges` say. */
-export function planSteps(
-  fills: readonly ChargedFill[],
-  adjustments: readonly PlanAdjustment[],
-  charges: readonly Decimal[],
-): (ChargedFill | PlanAdjustment)[] {
-  const charged = fills.map((fill, place) => ({ ...fill, commission: charges[place] ?? zero }))
-  return inOrder<ChargedFill, PlanAdjustment>(charged, adjustments)
+interface PlanHolding {
+  readonly position: Position
+  readonly trade: OpenTrade | null
 }
 
 /**
- * Books one step after the other and says which trades it finished: one or none. Each instrument has a book of its own:
- * every fill values its whole book, and what the others are worth says nothing about a trade's result.
+ * Books one step after the other and says which trades it finished: one or none. What it is worth meanwhile, and what else
+ * is held, says nothing about a trade's result.
  */
 export function planBooks(): (step: ChargedFill | PlanAdjustment) => FinishedPlanTrade[] {
-  const books = new Map<number | null, AccountBook>()
+  const holdings = new Map<number | null, PlanHolding>()
   return (step) => {
-    const book = books.get(step.instrumentId) ?? openBook(zero)
+    const { instrumentId } = step
+    const held = holdings.get(instrumentId) ?? { position: flat, trade: null }
     if (!('side' in step)) {
-      books.set(step.instrumentId, afterSplit(book, step))
+      if (step.split) holdings.set(instrumentId, splitHolding(held, step.split))
       return []
     }
-    const { instrumentId, securityType, pointValue } = step
-    const instrument: TradedInstrument = { symbol: String(instrumentId), securityType, pointValue }
-    const booked = bookFill(book, instrument, step)
-    books.set(instrumentId, booked.book)
-    return booked.finished ? [{ instrumentId, ...booked.finished }] : []
+    const change = applyFill(held.position, step, step)
+    const { trade, finished } = tradeAfterFill(held.trade, String(instrumentId), step, change)
+    holdings.set(instrumentId, { position: change.position, trade })
+    return finished ? [{ instrumentId: step.instrumentId, ...finished }] : []
   }
-}
-
-function afterSplit(book: AccountBook, { instrumentId, split }: PlanAdjustment): AccountBook {
-  const symbol = String(instrumentId)
-  const held = book.holdings.get(symbol)
-  if (!held || !split) return book
-  const moved = { ...held, ...splitHolding(held, split) }
-  return { ...book, holdings: new Map(book.holdings).set(symbol, moved) }
 }

@@ -174,8 +174,8 @@ function byMoment<Step extends { readonly at: Instant }>(
   return found
 }
 
-/** The place of the first moment at `at` or later. */
-function firstFrom(moments: readonly Instant[], at: Instant): number {
+/** The place of the first of `moments` (ascending) at `at` or later. */
+export function firstFrom(moments: ArrayLike<Instant>, at: Instant): number {
   let low = 0
   let high = moments.length
   while (low < high) {

@@ -3,7 +3,7 @@
  * listed, in cents, so that a reader can compute them again.
  */
 
-import { extraCharges } from '../../domain/billing/plan-charges.ts'
+import { extraCharges, runningTotal } from '../../domain/billing/plan-charges.ts'
 import { subscriptionCost } from '../../domain/billing/subscription-cost.ts'
 import { cents, type Decimal, dec } from '../../domain/decimal.ts'
 import { endOfDay } from '../../domain/market/trading-day.ts'
@@ -19,7 +19,7 @@ import {
 import { refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { equityHead, shownFigure } from './heads.ts'
-import { chargesOf, loadPlanHistory, type Plan } from './plans.ts'
+import { type Plan, readPricedFills } from './plans.ts'
 
 interface Track {
   readonly head: EquityHead
@@ -33,8 +33,9 @@ async function loadTrack(sql: Sql, strategyId: number | bigint, plan: Plan): Pro
   if (!head) return undefined
   const rows = await listStrategyDays(sql, head.id)
   const days = rows.map(({ day }) => readDay(day) ?? 0)
-  const history = await loadPlanHistory(sql, head.id, plan)
-  const extra = extraCharges(history.fills, await chargesOf(history), days.map(endOfDay))
+  const extras = extraCharges(days.map(endOfDay))
+  for await (const fills of readPricedFills(sql, head.id, plan)) for (const fill of fills) extras.add(fill)
+  const extra = extras.between.map(runningTotal())
   const values = rows.map(({ value }, place) => cents(dec(value).minus(extra[place] ?? 0)))
   return { head, days, values }
 }

@@ -1,18 +1,27 @@
 /** The closed trades of a strategy, each from flat to flat with its lowest moment, under any commission plan. */
 
-import { extraCharges, planBooks, planSteps } from '../../domain/billing/plan-charges.ts'
+import {
+  type ExtraCharges,
+  extraCharges,
+  type FinishedPlanTrade,
+  type PlanAdjustment,
+  type PricedFill,
+  planBooks,
+  runningTotal,
+} from '../../domain/billing/plan-charges.ts'
 import { oppositeOf } from '../../domain/codes.ts'
-import { type Decimal, dec, zero } from '../../domain/decimal.ts'
-import { groupBy } from '../../domain/group.ts'
+import { dec, zero } from '../../domain/decimal.ts'
 import { isPlatformAdmin, readsPerson, seesStrategy } from '../../domain/people/access.ts'
+import { firstFrom, inOrder } from '../../domain/positions/ledger-state.ts'
+import { loadBookAdjustments } from '../../storage/accounts/book-history.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 import { findPersonTenancies, loadStrategyFacts } from '../../storage/people/access.ts'
-import { listClosedTrades, type TradeRow } from '../../storage/strategies/trade-listings.ts'
+import { readClosedTrades, type TradeRow } from '../../storage/strategies/trade-listings.ts'
 import { type Context, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { shownSymbols } from '../symbols.ts'
 import { inTurns } from '../turns.ts'
-import { chargesOf, loadPlanHistory, type Plan, type PlanHistory } from './plans.ts'
+import { type Plan, readPricedFills } from './plans.ts'
 
 /** The whole history in one answer. */
 export const getStrategyHistoricalClosedTrades: Handler<'GetStrategyHistoricalClosedTrades'> = async (
@@ -22,8 +31,11 @@ export const getStrategyHistoricalClosedTrades: Handler<'GetStrategyHistoricalCl
   if (StrategyId === undefined) return refuse('BadCombination', 'StrategyId')
   const refused = await refusalFor(ctx, StrategyId, PersonId)
   if (refused) return refused
-  const rows = await listClosedTrades(ctx.sql, StrategyId)
-  return { results: await priced(ctx.sql, rows, CommissionPlan) }
+  const trades = readClosedTrades(ctx.sql, StrategyId)
+  if (CommissionPlan !== '0') return { results: await priced(ctx.sql, trades, CommissionPlan) }
+  const results: ReturnType<typeof shownTrade>[] = []
+  for await (const rows of trades) for (const row of rows) results.push(shownTrade(row))
+  return { results }
 }
 
 /** Who looks for somebody else must be an admin of his, and the other one must see the strategy. */
@@ -42,48 +54,77 @@ async function refusalFor(
   return facts && seesStrategy(viewer, facts) ? undefined : refuse('NotFound', 'StrategyId')
 }
 
-/** What a plan changes of a trade. */
-interface Charged {
-  readonly commission: Decimal
-  readonly profitLoss: Decimal
-  /** What it charges more until the lowest moment. */
-  readonly extra: Decimal
-}
+/** What a trade costs and leaves under a plan. */
+type Charged = Pick<FinishedPlanTrade, 'commission' | 'profitLoss'>
 
-async function priced(sql: Sql, rows: readonly TradeRow[], plan: Plan) {
+/** The moment up to which fills count for what is shown of a trade. */
+const lowestAt = (row: TradeRow): number => row.worstAt ?? row.closedAt
+
+async function priced(sql: Sql, trades: AsyncIterable<readonly TradeRow[]>, plan: Plan) {
+  const rows: TradeRow[] = []
+  for await (const some of trades) for (const row of some) rows.push(row)
   const [first] = rows
-  const history = first && plan !== '0' ? await loadPlanHistory(sql, first.strategyId, plan) : undefined
-  const charged = history && (await chargedTrades(rows, history))
-  return inTurns(rows, (some) => some.map((row) => shownTrade(row, charged?.get(row.id))))
+  if (!first) return []
+  const moments = Float64Array.from(rows, lowestAt).sort()
+  const extras = extraCharges(moments)
+  const finished = await finishedTrades(sql, first.strategyId, plan, extras)
+  const total = runningTotal()
+  const extra = await inTurns(extras.between, (some) => some.map(total))
+  const lastOf = lastFirst(finished, rows)
+  return inTurns(rows, (some) =>
+    some.map((row) => shownTrade(row, lastOf(row), extra[firstFrom(moments, lowestAt(row))])),
+  )
 }
 
-/** Trades of an instrument close in the order in which its fills finish them. */
-async function chargedTrades(rows: readonly TradeRow[], history: PlanHistory): Promise<Map<number, Charged>> {
-  const { fills, adjustments } = history
-  const momentOf = (row: TradeRow): number => row.worstAt ?? row.closedAt
-  const byMoment = [...rows].sort((a, b) => momentOf(a) - momentOf(b))
-  const charges = await chargesOf(history)
-  const extras = extraCharges(fills, charges, byMoment.map(momentOf))
-  const extraOf = new Map(byMoment.map((row, place) => [row.id, extras[place] ?? zero]))
+/** The trades of each instrument as they are finished under a plan; adds what it charges more. */
+async function finishedTrades(
+  sql: Sql,
+  strategyId: number,
+  plan: Plan,
+  extras: ExtraCharges,
+): Promise<Map<number, Charged[]>> {
+  const adjustments = await loadBookAdjustments(sql, 'strategy', [strategyId])
+  const split = new Set(adjustments.flatMap((one) => (one.split ? one.instrumentId : [])))
+  const finished = new Map<number, Charged[]>()
   const book = planBooks()
-  const finished = groupBy(
-    await inTurns(planSteps(fills, adjustments, charges), (some) => some.flatMap(book)),
-    (trade) => trade.instrumentId,
-  )
-  const oldestFirst = [...rows].sort((a, b) => a.closedAt - b.closedAt || a.id - b.id)
-  const charged = new Map<number, Charged>()
-  for (const [instrumentId, trades] of groupBy(oldestFirst, (row) => row.instrumentId)) {
-    for (const [place, { id }] of trades.entries()) {
-      const trade = finished.get(instrumentId)?.[place]
-      if (!trade) continue
-      const { commission, profitLoss } = trade
-      charged.set(id, { commission, profitLoss, extra: extraOf.get(id) ?? zero })
+  const carryOn = (step: PricedFill | PlanAdjustment): void => {
+    for (const { instrumentId, commission, profitLoss } of book(step)) {
+      const trades = finished.get(instrumentId) ?? []
+      trades.push({ commission, profitLoss })
+      finished.set(instrumentId, trades)
     }
   }
-  return charged
+  // A fill of before a split may be booked after it: of what was split all are put in order first.
+  const kept: PricedFill[] = []
+  for await (const fills of readPricedFills(sql, strategyId, plan))
+    for (const fill of fills) {
+      extras.add(fill)
+      if (split.has(fill.instrumentId)) kept.push(fill)
+      else carryOn(fill)
+    }
+  await inTurns(inOrder<PricedFill, PlanAdjustment>(kept, adjustments), (some) => {
+    for (const step of some) carryOn(step)
+    return []
+  })
+  return finished
 }
 
-function shownTrade(row: TradeRow, charged?: Charged) {
+/** Says of each row, the last closed first, what became of its trade: those of an instrument close as its fills finish them. */
+function lastFirst(
+  finished: ReadonlyMap<number, readonly Charged[]>,
+  rows: readonly TradeRow[],
+): (row: TradeRow) => Charged | undefined {
+  const left = new Map<number, number>()
+  for (const { instrumentId } of rows) left.set(instrumentId, (left.get(instrumentId) ?? 0) + 1)
+  return ({ instrumentId }) => {
+    const place = (left.get(instrumentId) ?? 0) - 1
+    left.set(instrumentId, place)
+    return finished.get(instrumentId)?.[place]
+  }
+}
+
+/** `extra`: what the plan charges more until the lowest moment. */
+function shownTrade(row: TradeRow, charged?: Charged, extra = zero) {
   return {
     Id: row.tradeId,
     TradeId: row.tradeId,
@@ -104,7 +145,7 @@ function shownTrade(row: TradeRow, charged?: Charged) {
     MaxDrawdown_WorstPrice: row.worstPx,
     MaxDrawdown_WorstPriceDate: row.worstAt,
     MaxDrawdown_StrategyEquity:
-      row.worstEquity && charged ? dec(row.worstEquity).minus(charged.extra) : row.worstEquity,
+      row.worstEquity && charged ? dec(row.worstEquity).minus(extra) : row.worstEquity,
     MaxDrawdown_EntryPrice: row.worstEntryPx,
     MaxDrawdown_OpenQuantity: row.worstQty,
     ...shownSymbols(row),

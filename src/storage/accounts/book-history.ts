@@ -5,6 +5,7 @@
 import { type Decimal, dec } from '../../domain/decimal.ts'
 import type { BookedAdjustment, BookedFill } from '../../domain/positions/ledger-state.ts'
 import type { Instant } from '../../domain/time.ts'
+import { readInParts } from '../database/parts.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import type { BookKind } from './daily-close.ts'
@@ -28,6 +29,20 @@ type Texts = 'quantity' | 'price' | 'pointValue' | 'fx' | 'cashChange' | 'commis
 
 type FillRow = Omit<BookFillRow, Texts | 'ledger'> & Record<Texts, string> & { ledger: number | null }
 
+const strategyFills = fragment`
+  select f.strategy_id as "bookId", f.instrument_id as "instrumentId", null::bigint as ledger, f.side,
+    f.quantity, f.px as price, i.security_type as "securityType", i.point_value as "pointValue", f.fx,
+    f.cash_change as "cashChange", f.filled_at as at, f.commission, f.signal_id as "signalId",
+    null as name, null as "takesBack", f.id
+  from fill f join instrument i on i.id = f.instrument_id`
+
+const accountFills = fragment`
+  select e.account_id as "bookId", e.instrument_id as "instrumentId", e.setup_id as ledger, e.side,
+    e.quantity, e.px as price, i.security_type as "securityType", i.point_value as "pointValue", e.fx,
+    e.cash_change as "cashChange", ${countsFrom} as at, e.commission,
+    null::bigint as "signalId", e.exec_id as name, e.busts as "takesBack"
+  from ${executions} join instrument i on i.id = e.instrument_id`
+
 /** All fills of books in the order in which they were booked, of some instruments or of all. */
 export async function loadBookFills(
   sql: Sql,
@@ -40,32 +55,38 @@ export async function loadBookFills(
   const rows =
     kind === 'strategy'
       ? await sql.rows<FillRow>`
-          select f.strategy_id as "bookId", f.instrument_id as "instrumentId", null::bigint as ledger, f.side,
-            f.quantity, f.px as price, i.security_type as "securityType", i.point_value as "pointValue", f.fx,
-            f.cash_change as "cashChange", f.filled_at as at, f.commission, f.signal_id as "signalId",
-            null as name, null as "takesBack"
-          from fill f join instrument i on i.id = f.instrument_id
-          where f.strategy_id = any(${ids}::bigint[]) and ${isAsked(fragment`f.instrument_id`)}
+          ${strategyFills} where f.strategy_id = any(${ids}::bigint[]) and ${isAsked(fragment`f.instrument_id`)}
           order by f.strategy_id, f.id`
       : await sql.rows<FillRow>`
-          select e.account_id as "bookId", e.instrument_id as "instrumentId", e.setup_id as ledger, e.side,
-            e.quantity, e.px as price, i.security_type as "securityType", i.point_value as "pointValue", e.fx,
-            e.cash_change as "cashChange", ${countsFrom} as at, e.commission,
-            null::bigint as "signalId", e.exec_id as name, e.busts as "takesBack"
-          from ${executions} join instrument i on i.id = e.instrument_id
-          where e.account_id = any(${ids}::bigint[]) and ${isAsked(fragment`e.instrument_id`)}
+          ${accountFills} where e.account_id = any(${ids}::bigint[]) and ${isAsked(fragment`e.instrument_id`)}
           order by e.account_id, e.id`
-  return rows.map(({ ledger, ...row }) => ({
-    ...row,
-    ...(ledger !== null && { ledger }),
-    quantity: dec(row.quantity),
-    price: dec(row.price),
-    pointValue: dec(row.pointValue),
-    fx: dec(row.fx),
-    cashChange: dec(row.cashChange),
-    commission: dec(row.commission),
-  }))
+  return rows.map(fillOf)
 }
+
+/**
+ * All fills of a strategy in the order in which they were booked, part by part: its row is locked for each. Of one among
+ * several, and beyond an id that it does not know, the planner takes the index on both columns: else it might take that of
+ * all fills, however many others come before, or sort all that is left for every part.
+ */
+export async function* readStrategyFills(sql: Sql, strategyId: number): AsyncGenerator<BookFillRow[]> {
+  const parts = readInParts<FillRow & { id: number }>(
+    (limit, last) => sql.rows`
+      ${strategyFills} where f.strategy_id = any(${[strategyId]}::bigint[]) and f.id > (select ${last?.id ?? 0}::bigint)
+      order by f.strategy_id, f.id limit ${limit}::int`,
+  )
+  for await (const rows of parts) yield rows.map(fillOf)
+}
+
+const fillOf = ({ ledger, ...row }: FillRow): BookFillRow => ({
+  ...row,
+  ...(ledger !== null && { ledger }),
+  quantity: dec(row.quantity),
+  price: dec(row.price),
+  pointValue: dec(row.pointValue),
+  fx: dec(row.fx),
+  cashChange: dec(row.cashChange),
+  commission: dec(row.commission),
+})
 
 interface AdjustmentRow {
   readonly bookId: number

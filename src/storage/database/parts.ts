@@ -4,6 +4,8 @@ import { chunked } from '../../domain/group.ts'
 
 /** Rows of one statement: what a socket takes in at once, so that it has left before the next rows are made. */
 const rowsAtOnce = 2_000
+/** Rows that are read at once: as many as the longest page has. */
+const readAtOnce = 1_000
 
 /**
  * Writes rows part by part, in order. The next part is asked for and made while the server writes the one before; no
@@ -25,4 +27,19 @@ export async function writeInParts<Row>(
   }
   await before
   await last
+}
+
+/**
+ * Reads rows in the order of a key that none comes behind later, part by part: a history is longer than a statement may
+ * take, and than should be held. `next` reads the first `limit` rows beyond `last`, or of all.
+ */
+export async function* readInParts<Row>(
+  next: (limit: number, last: Row | undefined) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+  for (let last: Row | undefined; ; ) {
+    const part = await next(readAtOnce, last)
+    if (part.length > 0) yield part
+    if (part.length < readAtOnce) return
+    last = part.at(-1)
+  }
 }
