@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import type { Context } from '../../src/operations/context.ts'
 import { getStrategyHistoricalClosedTrades } from '../../src/operations/strategies/trades.ts'
 import { rowsAtOnce } from '../../src/operations/turns.ts'
-import { readStrategyFills } from '../../src/storage/accounts/book-history.ts'
+import { readBookFills } from '../../src/storage/accounts/book-history.ts'
 import { fragment, type Sql } from '../../src/storage/database/sql.ts'
 import { readClosedTrades } from '../../src/storage/strategies/trade-listings.ts'
 import { besideOthers } from '../support/beside-others.ts'
@@ -130,8 +130,18 @@ test('what is made of the pages leaves others their turns', async () => {
 test.each<
   [string, 'force_generic_plan' | 'force_custom_plan', (sql: Sql) => AsyncIterable<readonly object[]>]
 >([
-  ['fills, by a plan that is kept', 'force_generic_plan', (sql) => readStrategyFills(sql, 1)],
-  ['fills, by plans for each page', 'force_custom_plan', (sql) => readStrategyFills(sql, 1)],
+  ['fills, by a plan that is kept', 'force_generic_plan', (sql) => readBookFills(sql, 'strategy', [1])],
+  ['fills, by plans for each page', 'force_custom_plan', (sql) => readBookFills(sql, 'strategy', [1])],
+  [
+    'fills of two, by a plan that is kept',
+    'force_generic_plan',
+    (sql) => readBookFills(sql, 'strategy', [1, 2]),
+  ],
+  [
+    'fills of two, by plans for each page',
+    'force_custom_plan',
+    (sql) => readBookFills(sql, 'strategy', [1, 2]),
+  ],
   ['closed trades, by a plan that is kept', 'force_generic_plan', (sql) => readClosedTrades(sql, 1)],
   ['closed trades, by plans for each page', 'force_custom_plan', (sql) => readClosedTrades(sql, 1)],
 ])('a page looks at its own rows alone: %s', async (_name, mode, read) => {

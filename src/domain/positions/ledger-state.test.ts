@@ -3,7 +3,20 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Side } from '../codes.ts'
 import { type Decimal, dec, one, roundTo, zero } from '../decimal.ts'
-import { type BookedAdjustment, type BookedFill, heldAtLast, inOrder, statesAt } from './ledger-state.ts'
+import {
+  type BookedAdjustment,
+  type BookedFill,
+  type BookHistory,
+  bookStates,
+  heldAtLast,
+  inOrder,
+} from './ledger-state.ts'
+
+const statesAt = (openingCash: Decimal, { fills, adjustments }: BookHistory, moments: readonly number[]) => {
+  const states = bookStates(openingCash, adjustments, moments)
+  for (const fill of fills) states.add(fill)
+  return states.end()
+}
 
 const split = (units: number, old: number) => ({
   ratio: { new: dec(units), old: dec(old) },

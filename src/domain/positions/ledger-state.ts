@@ -90,26 +90,49 @@ export function inOrder<Fill extends { readonly at: Instant }, Adjustment extend
   return between.flatMap((own, place) => [...own, ...adjustments.slice(place, place + 1)])
 }
 
+/** A book that is gone through fill by fill: of years there are more than should be held. */
+export interface BookStates {
+  /** The next one in the order of booking. */
+  add(fill: BookedFill): void
+  /** The state at each moment, what happened at it included; the same object as long as nothing happens. */
+  end(): LedgerState[]
+}
+
 /**
- * The state at each of `moments` (ascending), what happened at the moment itself included; the same object as long as
- * nothing happens.
+ * Says what a book came to by each of `moments` (ascending). Nearly all fills fall to the first of them: they move their
+ * ledgers as they come, but where an adjustment stands between them.
  */
-export function statesAt(
+export function bookStates(
   openingCash: Decimal,
-  { fills, adjustments }: BookHistory,
+  adjustments: readonly BookedAdjustment[],
   moments: readonly Instant[],
-): LedgerState[] {
-  const [filled, adjusted] = [byMoment(fills, moments), byMoment(adjustments, moments)]
+): BookStates {
   const ledgers = new Ledgers()
-  let state: LedgerState = { cash: openingCash, positions: [] }
-  return moments.map((_, place) => {
-    const steps = inOrder(filled[place] ?? [], adjusted[place] ?? [])
-    if (steps.length === 0) return state
-    for (const step of steps) ledgers.move(step)
-    const cash = steps.reduce((sum, { cashChange }) => sum.plus(cashChange), state.cash)
-    state = { cash, positions: [...ledgers.entries()].flatMap(heldOf) }
-    return state
-  })
+  const adjusted = new Set(adjustments.map(({ instrumentId }) => instrumentId))
+  const waiting = moments.map((): BookedFill[] => [])
+  let cash = openingCash
+  let hasMoved = false
+  const move = (step: BookedStep): void => {
+    ledgers.move(step)
+    cash = cash.plus(step.cashChange)
+    hasMoved = true
+  }
+  return {
+    add: (fill) => {
+      const place = firstFrom(moments, fill.at)
+      if (place === 0 && !adjusted.has(fill.instrumentId)) move(fill)
+      else waiting[place]?.push(fill)
+    },
+    end: () => {
+      let state: LedgerState = { cash, positions: [] }
+      return byMoment(adjustments, moments).map((own, place) => {
+        for (const step of inOrder(waiting[place] ?? [], own)) move(step)
+        if (hasMoved) state = { cash, positions: [...ledgers.entries()].flatMap(heldOf) }
+        hasMoved = false
+        return state
+      })
+    },
+  }
 }
 
 /** What a ledger of one instrument has come to in the end. */
@@ -125,7 +148,7 @@ export function heldAtLast({ fills, adjustments }: BookHistory): HeldSince {
 /** Ledgers while their books are gone through. */
 class Ledgers {
   readonly #entries = new Map<string, Entry>()
-  /** What has moved each, and still counts, by its name; what has none by itself. */
+  /** What has moved each, and still counts, by its name; adjustments by themselves. Of what is never taken back nothing. */
   readonly #steps = new Map<string, Map<string | BookedStep, BookedStep>>()
   /** Those out of which something was taken back: netted again once, however much that was. */
   readonly #disturbed = new Set<string>()
@@ -140,7 +163,8 @@ class Ledgers {
       this.#entries.set(key, { ...before, position: kept(takeBack(before.position, step, step)), cash: null })
       return
     }
-    steps.set(('side' in step && step.name) || step, step)
+    if (!('side' in step)) steps.set(step, step)
+    else if (step.name !== null) steps.set(step.name, step)
     const after = afterStep(before, step)
     if (after) this.#entries.set(key, after)
   }

@@ -9,9 +9,9 @@ import { chunked, groupBy } from '../../domain/group.ts'
 import { accountOn, type CloseFacts, closeDay } from '../../domain/margin/daily-close.ts'
 import { accountValue } from '../../domain/margin/model-account.ts'
 import { endedDays, endOfDay, firstDayOf, nextCloseAt } from '../../domain/market/trading-day.ts'
-import { type LedgerState, statesAt } from '../../domain/positions/ledger-state.ts'
+import { bookStates, type LedgerState } from '../../domain/positions/ledger-state.ts'
 import type { Day, Instant } from '../../domain/time.ts'
-import { loadBookAdjustments, loadBookFills } from '../../storage/accounts/book-history.ts'
+import { loadBookAdjustments, readBookFills } from '../../storage/accounts/book-history.ts'
 import {
   type BookKind,
   type CloseLimits,
@@ -35,7 +35,7 @@ import { isolated } from '../isolation.ts'
 
 /** Of one transaction: whoever books on one of its records waits for its end. */
 interface Limits extends CloseLimits {
-  /** Books that are made up at once: their whole history is in memory, and the transaction stands still meanwhile. */
+  /** Books that are made up at once: the transaction stands still meanwhile. */
   readonly madeUp: number
 }
 
@@ -103,13 +103,16 @@ async function makeUp(
   made: Map<number, readonly LedgerState[]>,
 ): Promise<void> {
   const ids = moved.map(({ record }) => record.id)
-  const fills = groupBy(await loadBookFills(tx, kind, ids), bookOf)
   const adjustments = groupBy(await loadBookAdjustments(tx, kind, ids), bookOf)
-  for (const { record, days } of moved) {
-    const { id, startingCash } = record
-    const history = { fills: fills.get(id) ?? [], adjustments: adjustments.get(id) ?? [] }
-    made.set(id, statesAt(startingCash, history, days.map(endOfDay)))
-  }
+  const states = new Map(
+    moved.map(({ record: { id, startingCash }, days }) => [
+      id,
+      bookStates(startingCash, adjustments.get(id) ?? [], days.map(endOfDay)),
+    ]),
+  )
+  for await (const fills of readBookFills(tx, kind, ids))
+    for (const fill of fills) states.get(fill.bookId)?.add(fill)
+  for (const [id, book] of states) made.set(id, book.end())
 }
 
 function daysOf(record: DueRecord, held: readonly HeldRow[], now: Instant): Day[] {

@@ -9,7 +9,7 @@ import type { Conversion } from '../../domain/positions/position.ts'
 import {
   type BookAdjustmentRow,
   loadBookAdjustments,
-  loadBookFills,
+  readFillsOf,
 } from '../../storage/accounts/book-history.ts'
 import { type LedgerKey, ledgerName } from '../../storage/accounts/ledgers.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
@@ -35,9 +35,10 @@ export class TakenBack {
     if (asked.length === 0) return new TakenBack([])
     const accounts = [...new Set(asked.map(({ accountId }) => accountId))]
     const instruments = [...new Set(asked.map(({ instrumentId }) => instrumentId))]
-    const fills = groupBy(await loadBookFills(tx, 'account', accounts, instruments), nameOf)
     const loaded = new TakenBack(await loadBookAdjustments(tx, 'account', accounts))
-    for (const name of asked.map(ledgerName)) loaded.#fills.set(name, [...(fills.get(name) ?? [])])
+    for (const name of asked.map(ledgerName)) loaded.#fills.set(name, [])
+    for await (const fills of readFillsOf(tx, accounts, instruments))
+      for (const fill of fills) loaded.#fills.get(nameOf(fill))?.push(fill)
     return loaded
   }
 

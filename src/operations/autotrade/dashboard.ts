@@ -6,13 +6,9 @@ import { accountOn } from '../../domain/margin/daily-close.ts'
 import { accountValue } from '../../domain/margin/model-account.ts'
 import { type EndedDay, earlyClose, lastEnd } from '../../domain/market/trading-day.ts'
 import { setupReturns } from '../../domain/mirror/setup-return.ts'
-import { type LedgerState, statesAt } from '../../domain/positions/ledger-state.ts'
+import { bookStates, type LedgerState } from '../../domain/positions/ledger-state.ts'
 import { listSetupResults, type SetupResult, worthOfSetups } from '../../storage/accounts/account-values.ts'
-import {
-  listHeldInstruments,
-  loadBookAdjustments,
-  loadBookFills,
-} from '../../storage/accounts/book-history.ts'
+import { listHeldInstruments, loadBookAdjustments, readFillsOf } from '../../storage/accounts/book-history.ts'
 import { loadCloseFacts } from '../../storage/accounts/daily-marks.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 import type { Handler } from '../handler.ts'
@@ -62,13 +58,14 @@ async function worthAtClose(
   const held = await listHeldInstruments(sql, moments)
   if (held.length === 0) return new Map()
   const ids = [...new Set(older.map(({ accountId }) => accountId))]
-  const ledgerOf = ({ ledger }: { readonly ledger?: number }): number | undefined => ledger
-  const fills = groupBy(await loadBookFills(sql, 'account', ids, held), ledgerOf)
-  const adjustments = groupBy(await loadBookAdjustments(sql, 'account', ids), ledgerOf)
+  const adjustments = groupBy(await loadBookAdjustments(sql, 'account', ids), ({ ledger }) => ledger)
+  const books = new Map(
+    moments.map(({ setupId, at }) => [setupId, bookStates(zero, adjustments.get(setupId) ?? [], [at])]),
+  )
+  for await (const fills of readFillsOf(sql, ids, held))
+    for (const fill of fills) if (fill.ledger !== undefined) books.get(fill.ledger)?.add(fill)
   const states = older.map((setup) => {
-    const { setupId } = setup
-    const history = { fills: fills.get(setupId) ?? [], adjustments: adjustments.get(setupId) ?? [] }
-    const [state] = statesAt(zero, history, [closeOf(setup).at])
+    const [state] = books.get(setup.setupId)?.end() ?? []
     return { setup, state: state as LedgerState }
   })
   const facts = await loadCloseFacts(

@@ -2,7 +2,7 @@
 
 import { inTheirSize, type PricedFill, planPricer } from '../../domain/billing/plan-charges.ts'
 import { type CommissionPlan, commissionPlans } from '../../domain/positions/tables/commission-plans.ts'
-import { listResizes, readStrategyFills } from '../../storage/accounts/book-history.ts'
+import { listResizes, readBookFills } from '../../storage/accounts/book-history.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 import { listInternalOrders } from '../../storage/orders/internal-orders.ts'
 
@@ -18,7 +18,7 @@ export async function* readPricedFills(
   const price = planPricer(commissionPlans[Number(plan) as CommissionPlan])
   const internal = new Set(await listInternalOrders(sql, strategyId))
   const resizes = await listResizes(sql, strategyId)
-  for await (const rows of readStrategyFills(sql, strategyId)) {
+  for await (const rows of readBookFills(sql, 'strategy', [strategyId])) {
     const fills = rows.map((row) => {
       const signalId = row.signalId ?? 0
       return { ...row, signalId, isInternal: internal.has(signalId) }

@@ -5,7 +5,7 @@
 import { type Decimal, dec } from '../../domain/decimal.ts'
 import type { BookedAdjustment, BookedFill } from '../../domain/positions/ledger-state.ts'
 import type { Instant } from '../../domain/time.ts'
-import { readInParts } from '../database/parts.ts'
+import { inParts, readInParts } from '../database/parts.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import type { BookKind } from './daily-close.ts'
@@ -43,38 +43,74 @@ const accountFills = fragment`
     null::bigint as "signalId", e.exec_id as name, e.busts as "takesBack"
   from ${executions} join instrument i on i.id = e.instrument_id`
 
-/** All fills of books in the order in which they were booked, of some instruments or of all. */
-export async function loadBookFills(
+/** Executions of one statement, unless one account has more: they are held until they have been gone through. */
+const executionsAtOnce = 20_000
+
+/**
+ * All fills of books (ascending) in the order in which they were booked, book after book and part by part. Its row is
+ * locked for each fill of a strategy, so none comes with an id of before.
+ */
+export async function* readBookFills(
   sql: Sql,
   kind: BookKind,
   ids: readonly number[],
-  instrumentIds: readonly number[] | null = null,
-): Promise<BookFillRow[]> {
-  const isAsked = (id: Fragment): Fragment =>
-    instrumentIds === null ? fragment`true` : fragment`${id} = any(${instrumentIds}::bigint[])`
-  const rows =
-    kind === 'strategy'
-      ? await sql.rows<FillRow>`
-          ${strategyFills} where f.strategy_id = any(${ids}::bigint[]) and ${isAsked(fragment`f.instrument_id`)}
-          order by f.strategy_id, f.id`
-      : await sql.rows<FillRow>`
-          ${accountFills} where e.account_id = any(${ids}::bigint[]) and ${isAsked(fragment`e.instrument_id`)}
-          order by e.account_id, e.id`
-  return rows.map(fillOf)
+): AsyncGenerator<BookFillRow[]> {
+  if (kind === 'strategy') for await (const rows of readStrategyFills(sql, ids)) yield rows.map(fillOf)
+  else
+    for (const accounts of await someAtOnce(sql, ids)) yield* readAccountFills(sql, accounts, fragment`true`)
 }
 
+/** The same of accounts, of some instruments alone: of those that are few. */
+export const readFillsOf = (
+  sql: Sql,
+  accountIds: readonly number[],
+  instrumentIds: readonly number[],
+): AsyncGenerator<BookFillRow[]> =>
+  readAccountFills(sql, accountIds, fragment`e.instrument_id = any(${instrumentIds}::bigint[])`)
+
 /**
- * All fills of a strategy in the order in which they were booked, part by part: its row is locked for each. Of one among
- * several, and beyond an id that it does not know, the planner takes the index on both columns: else it might take that of
- * all fills, however many others come before, or sort all that is left for every part.
+ * Of one among several, and beyond an id that it does not know, the planner takes the index on both columns: else it might
+ * take that of all fills, however many others come before, or sort all that is left for every part.
  */
-export async function* readStrategyFills(sql: Sql, strategyId: number): AsyncGenerator<BookFillRow[]> {
-  const parts = readInParts<FillRow & { id: number }>(
-    (limit, last) => sql.rows`
-      ${strategyFills} where f.strategy_id = any(${[strategyId]}::bigint[]) and f.id > (select ${last?.id ?? 0}::bigint)
-      order by f.strategy_id, f.id limit ${limit}::int`,
-  )
-  for await (const rows of parts) yield rows.map(fillOf)
+function readStrategyFills(sql: Sql, ids: readonly number[]): AsyncGenerator<(FillRow & { id: number })[]> {
+  return readInParts((limit, last) => {
+    const beyond = (strategies: readonly number[], id: number): Fragment => fragment`(
+      ${strategyFills} where f.strategy_id = any(${strategies}::bigint[]) and f.id > (select ${id}::bigint)
+      order by f.strategy_id, f.id limit ${limit}::int)`
+    const begun = last ? [last.bookId] : []
+    const others = ids.filter((id) => id > (last?.bookId ?? 0))
+    return sql.rows`
+      ${beyond(begun, last?.id ?? 0)} union all ${beyond(others, 0)} order by "bookId", id limit ${limit}::int`
+  })
+}
+
+/** What one statement reads, in parts: their order is no index’s. */
+async function* readAccountFills(
+  sql: Sql,
+  ids: readonly number[],
+  isAsked: Fragment,
+): AsyncGenerator<BookFillRow[]> {
+  const rows = await sql.rows<FillRow>`
+    ${accountFills} where e.account_id = any(${ids}::bigint[]) and ${isAsked} order by e.account_id, e.id`
+  for await (const part of inParts(rows)) yield part.map(fillOf)
+}
+
+/** Accounts, so many at a time as have no more executions together than are held at once. */
+async function someAtOnce(sql: Sql, ids: readonly number[]): Promise<number[][]> {
+  const counts = await sql.rows<{ id: number; count: number }>`
+    select account_id as id, count(*)::int as count from execution where account_id = any(${ids}::bigint[])
+    group by account_id order by account_id`
+  const groups: number[][] = []
+  let held = executionsAtOnce
+  for (const { id, count } of counts) {
+    if (held + count > executionsAtOnce) {
+      groups.push([])
+      held = 0
+    }
+    groups.at(-1)?.push(id)
+    held += count
+  }
+  return groups
 }
 
 const fillOf = ({ ledger, ...row }: FillRow): BookFillRow => ({

@@ -43,3 +43,13 @@ export async function* readInParts<Row>(
     last = part.at(-1)
   }
 }
+
+/** Rows that were read at once, part by part: others have their turn between the parts. */
+export async function* inParts<Row>(rows: readonly Row[]): AsyncGenerator<Row[]> {
+  let isFirst = true
+  for (const part of chunked(rows, readAtOnce)) {
+    if (!isFirst) await turn()
+    isFirst = false
+    yield part
+  }
+}
