@@ -141,15 +141,32 @@ const watch = {
   comparedAtOnce: 1e9,
 }
 
+const exportedOf = {
+  siteId: 2,
+  from: watch.since,
+  until: watch.now + dayLength,
+  personId: null,
+  strategyId: null,
+}
+
 test('what orders executed: what is listed alone is shown, and each is held once against what was taken back', async () => {
-  const filter = {
-    siteId: 2,
-    from: watch.since,
-    until: watch.now + dayLength,
-    personId: null,
-    strategyId: null,
+  const [, plan] = await plansOf(db, (sql) => exportExecutions(sql, exportedOf, 10), true)
+  expect(looked(plan as Node)).toBeLessThan(members * executions)
+})
+
+test('what orders executed: worked through part by part it is what it is at once, and an order counts once', async () => {
+  const whole = await exportExecutions(db.read, exportedOf, 3_000)
+  expect([whole.rows.length, whole.total]).toEqual([3_000, members * executions])
+  let statements = 0
+  const rows: Sql['rows'] = (...asked) => {
+    statements += 1
+    return db.read.rows(...asked)
   }
-  expect(await rowsLookedAt((sql) => exportExecutions(sql, filter, 10))).toBeLessThan(members * executions)
+  const inParts = await exportExecutions({ ...db.read, rows }, exportedOf, 3_000, 1_000)
+  const shown = ({ rows: all }: typeof whole) => all.map((row) => ({ ...row, total: null }))
+  expect(shown(inParts)).toEqual(shown(whole))
+  expect(inParts.total).toBe(whole.total)
+  expect(statements).toBeGreaterThanOrEqual((members * executions) / 1_000)
 })
 
 test('fills beside their strategy’s: the orders of other sites are not read', async () => {

@@ -3,9 +3,9 @@
  * are many and its exceptions few. What was busted is no execution any more.
  */
 import { dayLength, type Instant } from '../../domain/time.ts'
-import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { readStretches, type Stretch } from './executed-stretches.ts'
 import { sinceSplits } from './units-since-splits.ts'
 
 export interface FillExceptionRow {
@@ -41,45 +41,28 @@ export interface FillWatch {
   readonly comparedAtOnce: number
 }
 
-/** What is compared at once, or less where it is more than `comparedAtOnce`: else it would take longer than a statement may. */
-const stretch = 30 * dayLength
+const longestMs = 30 * dayLength
 
 /** The newest exceptions of a site's live and paper accounts. */
 export async function listFillExceptions(sql: Sql, watch: FillWatch): Promise<FillExceptionRow[]> {
+  const { since, now, comparedAtOnce: atOnce } = watch
   const found: FillExceptionRow[] = []
-  for (let until: Instant | null = null, from = watch.now; ; until = from) {
-    from = await beginningOf(sql, { ...watch, since: Math.max(watch.since, from - stretch) }, until)
-    const wanted = (await listStretch(sql, { ...watch, since: from }, until)).filter(({ filledAt }) =>
-      watch.isWanted(filledAt),
-    )
+  const wish = { since, until: null, latest: now, atOnce, longestMs }
+  for await (const part of readStretches(sql, watched(watch), wish)) {
+    const wanted = (await listStretch(sql, watch, part)).filter(({ filledAt }) => watch.isWanted(filledAt))
     found.push(...wanted.slice(0, watch.limit - found.length))
-    if (from === watch.since || found.length === watch.limit || !(await isExecuted(sql, from))) return found
+    if (found.length === watch.limit) break
   }
+  return found
 }
 
-/** From where on as many were executed at the site as are compared at once; `since` where there were not so many. */
-async function beginningOf(sql: Sql, watch: FillWatch, until: Instant | null): Promise<Instant> {
-  const { siteId, since, comparedAtOnce } = watch
-  const [beyond] = await sql.rows<{ at: Instant }>`
-    select x.executed_at as at from account a join execution x on x.account_id = a.id and x.broker_id = a.broker_id
-    where a.site_id = ${siteId}::bigint and a.kind < 2 and x.executed_at > ${instant(since)}::timestamptz
-      and x.executed_at < coalesce(${instant(until)}::timestamptz, 'infinity')
-    order by x.executed_at desc offset ${comparedAtOnce}::int limit 1`
-  return beyond?.at ?? since
-}
-
-/** Whether anything was executed until then. */
-const isExecuted = async (sql: Sql, until: Instant): Promise<boolean> =>
-  (
-    await sql.one<{ found: boolean }>`
-      select exists (select from execution where ${hasCome(fragment`executed_at`, until)}) as found`
-  ).found
+const watched = ({ siteId }: FillWatch): Fragment => fragment`a.site_id = ${siteId}::bigint and a.kind < 2`
 
 /**
- * Those until a moment, or all. The strategy's fill is the average of all fills of the signal that was copied, in the
+ * Those of a stretch. The strategy's fill is the average of all fills of the signal that was copied, in the
  * units in which the account traded; its time is the stretch from the first to the last of them.
  */
-const listStretch = (sql: Sql, watch: FillWatch, until: Instant | null): Promise<FillExceptionRow[]> =>
+const listStretch = (sql: Sql, watch: FillWatch, part: Stretch): Promise<FillExceptionRow[]> =>
   sql.rows<FillExceptionRow>`
     select strategy.id as "strategyId", strategy.name as "strategyName", manager.id as "managerId",
       manager.alias as manager, a.account, s.id as "signalId", i.id as "instrumentId", i.symbol,
@@ -88,7 +71,7 @@ const listStretch = (sql: Sql, watch: FillWatch, until: Instant | null): Promise
       found.executed_at as "filledAt"
     from (
       select x.account_id, x.exec_id, x.instrument_id, x.px, x.executed_at, x.signal_id, own.px as own_px, compared.ticks
-      from ${copied(watch, until)} x join instrument i on i.id = x.instrument_id
+      from ${copied(watch, part)} x join instrument i on i.id = x.instrument_id
       cross join lateral (
         select sum(f.quantity * since.units * f.px * since.price) / sum(f.quantity * since.units) as px,
           min(f.filled_at) as first, max(f.filled_at) as last
@@ -116,14 +99,14 @@ const listStretch = (sql: Sql, watch: FillWatch, until: Instant | null): Promise
  * then takes the index on the moment. Both are fenced: each order is found by its key, not among all that its account or
  * every site ever had.
  */
-const copied = ({ siteId, since }: FillWatch, until: Instant | null): Fragment => fragment`(
+const copied = (watch: FillWatch, { since, until }: Stretch): Fragment => fragment`(
   select x.account_id, x.exec_id, x.instrument_id, x.side, x.px, x.executed_at, o.signal_id
   from account a
   join execution x on x.account_id = a.id and x.broker_id = a.broker_id
   cross join lateral (
     select source_id as signal_id from account_order
     where account_id = x.account_id and id = x.order_id and source = 'S' offset 0) o
-  where a.site_id = ${siteId}::bigint and a.kind < 2
+  where ${watched(watch)}
     and x.executed_at > ${instant(since)}::timestamptz and x.executed_at <= coalesce(${instant(until)}::timestamptz, 'infinity')
     and x.busts is null and not exists (
       select from execution b where b.account_id = x.account_id and b.broker_id = x.broker_id

@@ -2,10 +2,11 @@
  * What a white-label site exports about its members: sign-ins, subscriptions, accounts and what their orders
  * executed in a stretch of time. Every list is bounded and newest first, and says how many there are in all.
  */
-import type { Instant } from '../../domain/time.ts'
+import { dayLength, type Instant } from '../../domain/time.ts'
 import { asked } from '../database/asked.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { readStretches, type Stretch } from '../market/executed-stretches.ts'
 import { sinceSplits } from '../market/units-since-splits.ts'
 import { orderNumber } from '../mirror/account-orders.ts'
 
@@ -178,29 +179,68 @@ export interface ExecutionExportRow {
   at: Instant
 }
 
-/** Executions `x` of the stretch that count: what its broker took back does not. */
-const counted = (filter: ExportFilter): Fragment => fragment`
-  ${within(fragment`x.executed_at`, filter)} and x.busts is null and not exists (
+/** Executions `x` after one moment and until another that count: what its broker took back does not. */
+const counted = ({ since, until }: Stretch): Fragment => fragment`
+  x.executed_at > ${instant(since)}::timestamptz and x.executed_at <= ${instant(until)}::timestamptz and x.busts is null and not exists (
     select from execution b where b.account_id = x.account_id and b.broker_id = x.broker_id and b.busts = x.exec_id)`
 
-/**
- * What each order executed in the stretch, in the units of its last execution there: a split may come between two. Of
- * years these are millions: what is shown is read of the listed ones alone.
- */
-export const exportExecutions = (
+/** Executions of one statement, whose time is limited. */
+const executionsAtOnce = 300_000
+/** A part is looked for by a statement, too. */
+const longestMs = 365 * dayLength
+
+/** What each order executed in the stretch, and how many did: of years these are millions, so part by part. */
+export async function exportExecutions(
   sql: Sql,
   filter: ExportFilter,
+  limit: number,
+  atOnce = executionsAtOnce,
+): Promise<Exported<ExecutionExportRow>> {
+  const rows: ExecutionExportRow[] = []
+  let total = 0
+  const whole = { since: filter.from - 1, until: filter.until }
+  const accounts = fragment`a.site_id = ${filter.siteId}::bigint and ${ofPerson(fragment`a.person_id`, filter)}`
+  for await (const part of readStretches(sql, accounts, {
+    ...whole,
+    latest: whole.until,
+    atOnce,
+    longestMs,
+  })) {
+    // Of one row at least the number of all is told.
+    const left = limit - rows.length
+    const found = await exportStretch(sql, filter, { ...part, whole }, Math.max(left, 1))
+    rows.push(...found.rows.slice(0, left))
+    total += found.total
+  }
+  return { rows, total }
+}
+
+/** What the order in the row `executed` executed after a part. */
+const laterOf = ({ since, until }: Stretch, whole: Stretch): Fragment => fragment`
+  select from execution x where x.account_id = executed.account_id and x.order_id = executed.id
+    and x.instrument_id = executed.instrument_id and ${counted({ since: until ?? since, until: whole.until })}`
+
+/**
+ * The orders whose last execution of all is of this part, in the units of that: a split may come between two. What is shown
+ * is read of the listed ones alone.
+ */
+const exportStretch = (
+  sql: Sql,
+  filter: ExportFilter,
+  { whole, ...part }: Stretch & { readonly whole: Stretch },
   limit: number,
 ): Promise<Exported<ExecutionExportRow>> =>
   exported<ExecutionExportRow>(
     sql,
     fragment`
-      select x.account_id, x.order_id as id, x.instrument_id, max(x.executed_at) as rank
-      from execution x join account a on a.id = x.account_id
-      where a.site_id = ${filter.siteId}::bigint and x.order_id is not null and ${counted(filter)}
-        and ${ofPerson(fragment`a.person_id`, filter)}
-        and ${asked`x.setup_id in (select id from setup where strategy_id = ${filter.strategyId}::bigint)`}
-      group by x.account_id, x.order_id, x.instrument_id`,
+      select executed.* from (
+        select x.account_id, x.order_id as id, x.instrument_id, max(x.executed_at) as rank
+        from execution x join account a on a.id = x.account_id
+        where a.site_id = ${filter.siteId}::bigint and x.order_id is not null and ${counted(part)}
+          and ${ofPerson(fragment`a.person_id`, filter)}
+          and ${asked`x.setup_id in (select id from setup where strategy_id = ${filter.strategyId}::bigint)`}
+        group by x.account_id, x.order_id, x.instrument_id) executed
+      where ${part.until === whole.until ? fragment`true` : fragment`not exists (${laterOf(part, whole)})`}`,
     limit,
     {
       select: fragment`o.id, a.person_id as "personId", a.account, o.strategy_id as "strategyId",
@@ -215,7 +255,7 @@ export const exportExecutions = (
           from execution x
           ${sinceSplits(fragment`x.instrument_id`, fragment`x.executed_at`, fragment`a.takes_effect_at <= listed.rank`)}
           where x.account_id = listed.account_id and x.order_id = listed.id
-            and x.instrument_id = listed.instrument_id and ${counted(filter)}
+            and x.instrument_id = listed.instrument_id and ${counted(whole)}
         ) executed`,
     },
   )
