@@ -1,6 +1,7 @@
 /** Books of years are gone through part by part, whoever asks what they came to: nobody holds them whole. */
 import { expect, test } from 'vitest'
 import { closeDays } from '../../src/execution/orders/daily-close.ts'
+import { updateStatistics } from '../../src/execution/orders/statistics.ts'
 import { type BookFillRow, readBookFills } from '../../src/storage/accounts/book-history.ts'
 import { type Fragment, fragment, type Sql } from '../../src/storage/database/sql.ts'
 import { besideOthers } from '../support/beside-others.ts'
@@ -28,11 +29,11 @@ const fillsOf = (strategyId: number, count: number): Fragment => fragment`
     100 + n % 2, 1, case n % 2 when 0 then -100 else 101 end, to_timestamp(${opening / 1000}::float8 + n)
   from generate_series(0, ${count - 1}::int) n`
 
-/** How many rows each statement answers that lists fills. */
-const watched = (sql: Sql, lengths: number[]): Pick<Sql, 'rows'> => ({
+/** How many rows each statement answers that lists fills, or whatever has the column. */
+const watched = (sql: Sql, lengths: number[], column = 'takesBack'): Pick<Sql, 'rows'> => ({
   rows: async (...asked) => {
-    const found = await sql.rows<{ takesBack?: unknown }>(...asked)
-    if (found.some((row) => 'takesBack' in row)) lengths.push(found.length)
+    const found = await sql.rows<object>(...asked)
+    if (found.some((row) => column in row)) lengths.push(found.length)
     return found as never
   },
 })
@@ -109,4 +110,39 @@ test('of accounts so many are read at once as can be held, and what was read lea
   const { answer, turns } = await besideOthers(() => whole(readBookFills(again, 'account', ids)))
   expect(answer.length).toBe(first.length)
   expect(turns).toBeGreaterThanOrEqual(first.length / readAtOnce - lengths.length)
+})
+
+test('the trades of several strategies are summed up page by page', async () => {
+  const counts = [700, 2_500, 1_000]
+  await db.write.run`update strategy_record set statistics_due = false`
+  const ids: number[] = []
+  for (const count of counts) {
+    const id = await addStrategy(db)
+    ids.push(id)
+    // Several are closed at one moment: a page ends among them.
+    await seed(fragment`
+      insert into trade (strategy_id, instrument_id, signal_id, open_side, opened_at, changed_at, closed_at, opened_qty,
+        closed_qty, open_turnover, close_turnover, commission, realised, fx, profit_loss)
+      select ${id}::bigint, ${instrumentId}::bigint, 0, '1', at - interval '1 day', at, at, 1, 1, 100, 100, 0, 0, 1, n % 3 - 1
+      from generate_series(0, ${count - 1}::int) n, lateral (
+        select to_timestamp(${opening / 1000}::float8 + n / 7) as at) moment`)
+  }
+  const lengths: number[] = []
+  const transaction: typeof db.transaction = (work, options) =>
+    db.transaction((tx) => work({ ...tx, ...watched(tx, lengths, 'profitLoss') }), options)
+  expect(await updateStatistics({ ...makeWorld(db).ctx, db: { ...db, transaction } })).toBe(counts.length)
+  const figures = await db.read.rows`
+    select trades, winners, losers, stock_trades as stocks, average_trade_days as days from strategy_statistics
+    where strategy_id = any(${ids}::bigint[]) order by strategy_id`
+  const third = (count: number, rest: number): number => Math.floor((count + 2 - rest) / 3)
+  expect(figures).toEqual(
+    counts.map((count) => ({
+      trades: count,
+      winners: third(count, 2),
+      losers: third(count, 0),
+      stocks: count,
+      days: 1,
+    })),
+  )
+  expect(lengths).toEqual([readAtOnce, readAtOnce, readAtOnce, readAtOnce, 200])
 })

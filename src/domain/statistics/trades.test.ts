@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { summarizeTrades } from './trades.ts'
+import { summarizeTrades, type TradeResult } from './trades.ts'
+
+const summaryOf = (results: readonly TradeResult[]) => {
+  const summary = summarizeTrades()
+  for (const result of results) summary.add(result)
+  return summary.end()
+}
 
 const day = 86_400_000
 const closed = (profitLoss: number, days = 1) => ({
@@ -12,7 +18,7 @@ const closed = (profitLoss: number, days = 1) => ({
 describe('figures of finished trades', () => {
   test('a published page: 9 winners of 957.89 and 10 losers of 1,548 make 0.56 to 1', () => {
     const page = [...Array(9).fill(closed(957.89)), ...Array(10).fill(closed(-1548))]
-    const found = summarizeTrades(page)
+    const found = summaryOf(page)
     expect(found.profitFactor?.toFixed(2)).toBe('0.56')
     expect(found).toMatchObject({ trades: 19, winners: 9, losers: 10, averageLoss: 1548 })
     expect(found.averageWin).toBeCloseTo(957.89, 10)
@@ -20,7 +26,7 @@ describe('figures of finished trades', () => {
   })
 
   test('without a trade there are counts and sums only', () => {
-    expect(summarizeTrades([])).toEqual({
+    expect(summaryOf([])).toEqual({
       trades: 0,
       winners: 0,
       losers: 0,
@@ -35,19 +41,19 @@ describe('figures of finished trades', () => {
   })
 
   test('nothing won and nothing lost is a trade all the same', () => {
-    const found = summarizeTrades([closed(0, 1), closed(-0, 0.25)])
+    const found = summaryOf([closed(0, 1), closed(-0, 0.25)])
     expect(found).toMatchObject({ trades: 2, winners: 0, losers: 0, winPercent: 0, averageDays: 0.625 })
     expect(found).toMatchObject({ averageWin: null, averageLoss: null, profitFactor: null })
   })
 
   test('only losers', () => {
-    const found = summarizeTrades([closed(-10), closed(-30)])
+    const found = summaryOf([closed(-10), closed(-30)])
     expect(found).toMatchObject({ wonAmount: 0, lostAmount: 40, averageWin: null, averageLoss: 20 })
     expect(found).toMatchObject({ profitFactor: 0, winPercent: 0 })
   })
 
   test('only winners have no profit factor', () => {
-    expect(summarizeTrades([closed(10), closed(30)])).toMatchObject({
+    expect(summaryOf([closed(10), closed(30)])).toMatchObject({
       wonAmount: 40,
       lostAmount: 0,
       averageWin: 20,
@@ -59,15 +65,15 @@ describe('figures of finished trades', () => {
 
   test('an average on half a cent has no noise of doubles below it, which would be shown a cent less', () => {
     const results = [48.28, 74.85, 14.38, 26.07]
-    expect(summarizeTrades(results.map((won) => closed(won))).averageWin).toBe(40.895)
-    expect(summarizeTrades(results.map((lost) => closed(-lost))).averageLoss).toBe(40.895)
+    expect(summaryOf(results.map((won) => closed(won))).averageWin).toBe(40.895)
+    expect(summaryOf(results.map((lost) => closed(-lost))).averageLoss).toBe(40.895)
   })
 
   test('equal a plain second computation', () => {
     const trade = fc.record({ cents: fc.integer({ min: -9999, max: 9999 }), hours: fc.nat(5000) })
     fc.assert(
       fc.property(fc.array(trade, { minLength: 1, maxLength: 40 }), (rows) => {
-        const found = summarizeTrades(rows.map(({ cents, hours }) => closed(cents / 100, hours / 24)))
+        const found = summaryOf(rows.map(({ cents, hours }) => closed(cents / 100, hours / 24)))
         const won = rows.map(({ cents }) => cents).filter((cents) => cents > 0)
         const lost = rows.map(({ cents }) => -cents).filter((cents) => cents > 0)
         const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)

@@ -28,35 +28,41 @@ export interface TradeStatistics {
   readonly averageDays: number | null
 }
 
-/** Counts, sums and averages of finished trades; null where there is nothing to average. */
-export function summarizeTrades(results: readonly TradeResult[]): TradeStatistics {
-  let winners = 0
-  let losers = 0
-  let won = zero
-  let lost = zero
-  let held = 0
-  for (const { openedAt, closedAt, profitLoss } of results) {
-    held += closedAt - openedAt
-    if (profitLoss > 0) {
-      winners += 1
-      won = won.plus(dec(profitLoss))
-    } else if (profitLoss < 0) {
-      losers += 1
-      lost = lost.minus(dec(profitLoss))
-    }
-  }
-  const trades = results.length
+/** Finished trades that are gone through one by one, in any order. */
+export interface TradeSummary {
+  add(result: TradeResult): void
+  /** Counts, sums and averages; null where there is nothing to average. */
+  end(): TradeStatistics
+}
+
+/** Sums trades up without holding them. */
+export function summarizeTrades(): TradeSummary {
+  let [trades, winners, losers, held] = [0, 0, 0, 0]
+  let [won, lost] = [zero, zero]
   return {
-    trades,
-    winners,
-    losers,
-    winPercent: per(100 * winners, trades),
-    wonAmount: won.toNumber(),
-    lostAmount: lost.toNumber(),
-    averageWin: exactly(won, dec(winners)),
-    averageLoss: exactly(lost, dec(losers)),
-    profitFactor: exactly(won, lost),
-    averageDays: per(held / dayLength, trades),
+    add: ({ openedAt, closedAt, profitLoss }) => {
+      trades += 1
+      held += closedAt - openedAt
+      if (profitLoss > 0) {
+        winners += 1
+        won = won.plus(dec(profitLoss))
+      } else if (profitLoss < 0) {
+        losers += 1
+        lost = lost.minus(dec(profitLoss))
+      }
+    },
+    end: () => ({
+      trades,
+      winners,
+      losers,
+      winPercent: per(100 * winners, trades),
+      wonAmount: won.toNumber(),
+      lostAmount: lost.toNumber(),
+      averageWin: exactly(won, dec(winners)),
+      averageLoss: exactly(lost, dec(losers)),
+      profitFactor: exactly(won, lost),
+      averageDays: per(held / dayLength, trades),
+    }),
   }
 }
 

@@ -9,7 +9,8 @@ import type { EquityStatistics } from '../../domain/statistics/equity.ts'
 import type { EquityRecord } from '../../domain/statistics/series.ts'
 import type { TradeResult, TradeStatistics } from '../../domain/statistics/trades.ts'
 import { type Day, dayIn, formatDay, type Instant, newYork } from '../../domain/time.ts'
-import { fragment, idsOf, join, type Sql, type Transaction } from '../database/sql.ts'
+import { readInParts } from '../database/parts.ts'
+import { type Fragment, fragment, idsOf, join, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
 
@@ -93,13 +94,28 @@ export interface TradeResultRow extends TradeResult {
   readonly securityType: SecurityType
 }
 
-/** The results of all finished trades of strategies. */
-export const loadTradeResults = (sql: Sql, ids: readonly number[]): Promise<TradeResultRow[]> =>
-  sql.rows<TradeResultRow>`
-    select t.strategy_id as "strategyId", t.opened_at as "openedAt", t.closed_at as "closedAt",
-      t.profit_loss::float8 as "profitLoss", i.security_type as "securityType"
-    from trade t join instrument i on i.id = t.instrument_id
-    where t.strategy_id = any(${ids}::bigint[]) and t.closed_at is not null`
+/**
+ * The results of all finished trades of strategies (ascending), strategy after strategy and part by part: each trade that
+ * ends asks for all of its strategy again.
+ */
+export const readTradeResults = (sql: Sql, ids: readonly number[]): AsyncGenerator<TradeResultRow[]> =>
+  readInParts<TradeResultRow & { id: number }>((limit, last) => {
+    // Before a moment that it does not know the planner takes the index on it, and does not sort all that is left.
+    const before = (strategies: readonly number[], moment: string, id: number): Fragment => fragment`(
+      select t.id, t.strategy_id as "strategyId", t.opened_at as "openedAt", t.closed_at as "closedAt",
+        t.profit_loss::float8 as "profitLoss", i.security_type as "securityType"
+      from trade t join instrument i on i.id = t.instrument_id
+      where t.strategy_id = any(${strategies}::bigint[]) and t.closed_at is not null
+        and (t.closed_at, t.id) < ((select ${moment}::timestamptz), ${id}::bigint)
+      order by t.strategy_id, t.closed_at desc, t.id desc limit ${limit}::int)`
+    const begun = last
+      ? before([last.strategyId], instant(last.closedAt), last.id)
+      : before([], 'infinity', 0)
+    const others = ids.filter((id) => id > (last?.strategyId ?? 0))
+    return sql.rows`
+      ${begun} union all ${before(others, 'infinity', 0)}
+      order by "strategyId", "closedAt" desc, id desc limit ${limit}::int`
+  })
 
 /** The closes of the index, all of them. */
 export async function loadIndex(sql: Sql): Promise<IndexSeries> {

@@ -173,13 +173,10 @@ const equityFields = (found: EquityStatistics) => ({
 })
 
 function statsTrades({ trades }: { trades: { openDate: Time; closeDate: Time; profitLoss: number }[] }) {
-  const found = summarizeTrades(
-    trades.map(({ openDate, closeDate, profitLoss }) => ({
-      openedAt: momentOf(openDate),
-      closedAt: momentOf(closeDate),
-      profitLoss,
-    })),
-  )
+  const summary = summarizeTrades()
+  for (const { openDate, closeDate, profitLoss } of trades)
+    summary.add({ openedAt: momentOf(openDate), closedAt: momentOf(closeDate), profitLoss })
+  const found = summary.end()
   return {
     NumTrades: found.trades,
     NumWinners: found.winners,
