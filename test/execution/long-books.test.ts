@@ -2,10 +2,11 @@
 import { expect, test } from 'vitest'
 import { closeDays } from '../../src/execution/orders/daily-close.ts'
 import { updateStatistics } from '../../src/execution/orders/statistics.ts'
-import { type BookFillRow, readBookFills } from '../../src/storage/accounts/book-history.ts'
+import { type BookFillRow, readBookFills, readFillsOf } from '../../src/storage/accounts/book-history.ts'
 import { type Fragment, fragment, type Sql } from '../../src/storage/database/sql.ts'
 import { besideOthers } from '../support/beside-others.ts'
 import { testDatabase } from '../support/database.ts'
+import { looked, plansOf } from '../support/plans.ts'
 import { addInstrument, addStrategy, close, makeWorld, opening } from './world.ts'
 
 const { db } = await testDatabase()
@@ -110,6 +111,16 @@ test('of accounts so many are read at once as can be held, and what was read lea
   const { answer, turns } = await besideOthers(() => whole(readBookFills(again, 'account', ids)))
   expect(answer.length).toBe(first.length)
   expect(turns).toBeGreaterThanOrEqual(first.length / readAtOnce - lengths.length)
+})
+
+test('of an account its own executions alone are looked at, however many it has', async () => {
+  await db.write.run`analyze execution`
+  const { own, all } = await db.read.one<{ own: number; all: number }>`
+    select count(*) filter (where account_id = 4)::int as own, count(*)::int as all from execution`
+  expect(all).toBeGreaterThan(2 * own)
+  const read = (sql: Sql) => whole(readFillsOf(sql, [4], [instrumentId]))
+  const plans = await plansOf(db, read, false, 'force_custom_plan')
+  expect(Math.max(...plans.map(looked))).toBeLessThan(own + 100)
 })
 
 test('the trades of several strategies are summed up page by page', async () => {

@@ -4,10 +4,14 @@
  */
 import { type Fragment, fragment } from '../database/sql.ts'
 
-/** Executions `e`, those that take another one back beside the `original`. */
+/**
+ * Executions `e`, those that take another one back beside the `original`: it is looked up by its key. For the history of
+ * one account the planner would else read those of all.
+ */
 export const executions: Fragment = fragment`
-  execution e left join execution original on original.broker_id = e.broker_id
-    and original.account_id = e.account_id and original.exec_id = e.busts`
+  execution e left join lateral (
+    select executed_at from execution where broker_id = e.broker_id and account_id = e.account_id and exec_id = e.busts
+    offset 0) original on true`
 
 /**
  * What is taken back counts from when its broker said so, and never before it was executed: an execution that is told
