@@ -52,8 +52,8 @@ async function hold(
 }
 
 /**
- * Keeps a lease renewed for as long as `work` takes. `kept` aborts when it is lost or nobody confirms it: that stops the
- * next write of whoever does not look, and not his work.
+ * Keeps a lease renewed for as long as `work` takes. `kept` aborts when it is lost or nobody confirms it: that does not
+ * end the work of whoever does not look, and what was not lost is his again once the database is back.
  */
 export async function whileKept<Result>(
   ctx: WorkContext,
@@ -61,39 +61,41 @@ export async function whileKept<Result>(
   timing: Partial<LeaseTiming>,
   work: (kept: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const over = new AbortController()
-  const heart = beat(ctx, lease, over, { ...usualTiming, ...timing })
+  const [over, lost] = [new AbortController(), new AbortController()]
+  const heart = beat(ctx, lease, { over: over.signal, lost }, { ...usualTiming, ...timing })
   try {
-    return await work(over.signal)
+    return await work(lost.signal)
   } finally {
     over.abort()
     await heart
   }
 }
 
-/** Renews until the work is over, and ends it when the lease is lost or nobody confirms it. */
+/** Renews until the work is over, and aborts `lost` when the lease is lost or nobody confirms it. */
 async function beat(
   ctx: WorkContext,
   lease: Lease,
-  over: AbortController,
+  { over, lost }: { readonly over: AbortSignal; readonly lost: AbortController },
   timing: LeaseTiming,
 ): Promise<void> {
   const lose = (): void => {
-    if (!over.signal.aborted) ctx.tally.leasesLost++
-    over.abort()
+    if (over.aborted || lost.signal.aborted) return
+    ctx.tally.leasesLost++
+    lost.abort()
   }
   let watchdog = setTimeout(lose, timing.silence)
-  while (!over.signal.aborted) {
-    await pause(timing.heartbeat, over.signal)
-    if (over.signal.aborted) break
+  for (let isOurs = true; isOurs; ) {
+    await pause(timing.heartbeat, over)
+    if (over.aborted) break
     const asked = performance.now()
     try {
-      if (!(await renewLease(ctx.db.write, lease, timing.lease))) lose()
+      isOurs = await renewLease(ctx.db.write, lease, timing.lease)
       clearTimeout(watchdog)
       watchdog = setTimeout(lose, timing.silence - (performance.now() - asked))
     } catch (error) {
       ctx.log.warn({ error, lease: lease.name }, 'a lease could not be renewed')
     }
+    if (!isOurs) lose()
   }
   clearTimeout(watchdog)
 }

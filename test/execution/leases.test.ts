@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { expect, test, vi } from 'vitest'
 import { Following } from '../../src/execution/brokers/alpaca/following.ts'
-import { onceUnderLease, underLease } from '../../src/execution/leases.ts'
+import { onceUnderLease, underLease, whileKept } from '../../src/execution/leases.ts'
 import type { Feed } from '../../src/execution/market/feed.ts'
 import { publishBars, publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { createWorker } from '../../src/execution/worker.ts'
@@ -157,6 +157,20 @@ test('one that cannot be given back runs out, and whoever has done his work or e
   expect(await db.read.maybe`select from lease where name = 'follow:ending'`).toBeDefined()
   isDown = true
   await following.close()
+})
+
+test('one under which the work goes on all the same is renewed again when the database is back', async () => {
+  let isDown = true
+  const ctx = { ...makeWorld(db).ctx, db: failing(() => isDown) }
+  const lease = await claimLease(db.write, 'h', ctx.workerId, long)
+  await whileKept(ctx, lease!, { ...brief, lease: 2 * long }, async (kept) => {
+    await once(kept, 'abort')
+    isDown = false
+    const renewed = () => db.read.maybe`
+      select from lease where name = 'h' and expires_at > clock_timestamp() + ${long} * interval '1 millisecond'`
+    await vi.waitFor(async () => expect(await renewed()).toBeDefined(), 5_000)
+  })
+  expect(ctx.tally.leasesLost).toBe(1)
 })
 
 /** A feed that publishes one quote and then waits for its end. */
