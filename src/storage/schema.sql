@@ -382,6 +382,7 @@ create table broker_report (
   occurred_at timestamp with time zone not null,
   applied_at timestamp with time zone,
   cum_qty quantity,
+  is_told boolean not null default false,
   constraint broker_report_pkey PRIMARY KEY (id),
   constraint broker_report_broker_id_account_id_report_key_key UNIQUE (broker_id, account_id, report_key),
   constraint broker_report_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),

@@ -5,7 +5,7 @@ import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { resetPaperAccount } from '../../src/storage/brokers/paper-resets.ts'
-import { insertReports, insertToldReports } from '../../src/storage/brokers/report-intake.ts'
+import { insertReports } from '../../src/storage/brokers/report-intake.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { holdTable, untilWaiting } from '../support/locks.ts'
@@ -162,45 +162,6 @@ test.each([
     expect(await readBroker(world, setupId, after)).toBe(6)
   },
 )
-
-test('what brokers tell of an option after a split has listed it anew is booked by the symbol of its own time', async () => {
-  world.clock.time = opening
-  const { accountId, symbol } = await scene()
-  const [lower, upper] = await Promise.all(
-    ['200', '400'].map(async (strike) => {
-      const { id } = await addInstrument(db, { securityType: 'OPT', symbol: `LATE2418F${strike}` })
-      await db.write.run`
-        update instrument set underlying = ${symbol}, root = 'LATE', put_or_call = '1', strike = ${strike}::numeric,
-          expiry = '2024-06-21', last_trading_day = '2024-06-21', point_value = 100 where id = ${id}`
-      return id
-    }),
-  )
-  const before = world.clock.time
-  world.clock.time += 86_400_000
-  await enterActions(world.ctx, [{ kind: 'split', symbol, day: '2024-03-13', new: dec(2), old: dec(1) }])
-  await bookActions(world.ctx)
-  const about = {
-    brokerId,
-    accountId,
-    clientOrderId: null,
-    symbol: 'LATE2418F200',
-    kind: 'fill',
-    text: null,
-  } as const
-  const trade = { ...about, side: '1', px: '5' } as const
-  await insertToldReports(db.write, [
-    { ...trade, reportKey: 'then', quantity: '3', occurredAt: before },
-    { ...trade, reportKey: 'now', quantity: '1', occurredAt: world.clock.time },
-  ])
-  await world.drain()
-  const held = await db.read.rows`
-    select instrument_id as id, quantity::float8 as quantity from account_position where account_id = ${accountId}
-    order by id`
-  expect(held).toEqual([
-    { id: lower, quantity: 6 },
-    { id: upper, quantity: 1 },
-  ])
-})
 
 test('two lists that name one opening by its holiday and by its own day are entered one after the other', async () => {
   const { symbol } = await scene()

@@ -247,6 +247,7 @@ async function record(
         clientOrderId: id,
         kind: action === 'cancel' && answer.unknownOrder ? 'cancelUnknown' : rejections[action],
         symbol: order.symbol,
+        instrumentId: order.instrumentId,
         text: answer.text,
         occurredAt: now,
       },

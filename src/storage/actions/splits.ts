@@ -45,8 +45,8 @@ export async function listTakenSymbols(
 
 /**
  * Lists options anew under their new strikes. One may take the symbol that another one leaves, so all leave theirs
- * first. What brokers have told of them and waits to be booked goes along: its old symbol would be nobody's. What they tell
- * later of the time before `until` is known by the symbols that are noted here.
+ * first. What waits to be booked of them goes along: its old symbol would be nobody's. Not what brokers have told of a time
+ * when the new ones held, from `until` on; what they tell later of before is known by the symbols that are noted here.
  */
 export async function adjustOptions(
   tx: Transaction,
@@ -57,7 +57,8 @@ export async function adjustOptions(
   if (options.length === 0) return
   const column = <K extends keyof OptionRow>(name: K): OptionRow[K][] => options.map((option) => option[name])
   await tx.run`
-    update instrument set symbol = '~' || id where id = any(${column('id')}::bigint[])`
+    update instrument set symbol = '~' || id where id = any(array(
+      select id from instrument where id = any(${column('id')}::bigint[]) order by id for update))`
   await tx.run`
     update instrument i set strike = o.strike, point_value = o.point_value, root = o.root,
       symbol = o.symbol, description = o.symbol
@@ -68,7 +69,8 @@ export async function adjustOptions(
     from instrument i join unnest(${column('id')}::bigint[], ${before}::text[]) o (id, symbol) on o.id = i.id`
   await tx.run`update paper_report r set symbol = i.symbol ${listed} where r.symbol = o.symbol`
   await tx.run`
-    update broker_report r set symbol = i.symbol ${listed} where r.symbol = o.symbol and r.applied_at is null`
+    update broker_report r set symbol = i.symbol ${listed} where r.symbol = o.symbol and r.applied_at is null
+      and not (r.is_told and r.occurred_at >= ${instant(until)}::timestamptz)`
   // Of two splits at one moment the first says what the symbol was until then.
   await tx.run`
     insert into former_symbol (symbol, until, instrument_id)

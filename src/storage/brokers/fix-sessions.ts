@@ -103,7 +103,7 @@ export interface ReportedPlace {
   /** The broker of the account found by its number, else by setup. */
   readonly brokerId: number | null
   /** Of the order that the id names. */
-  readonly symbol: string | null
+  readonly instrumentId: number | null
 }
 
 /** The accounts at the connection's brokers, and the orders, that these numbers and ids stand for, in their order. */
@@ -118,7 +118,8 @@ export function findReportedPlaces(
     with own as (
       select a.id, a.account, a.broker_id from account a join broker b on b.id = a.broker_id
       where b.adapter = ${connection})
-    select n.id as "byNumber", s.id as "bySetup", coalesce(n.broker_id, s.broker_id) as "brokerId", i.symbol
+    select n.id as "byNumber", s.id as "bySetup", coalesce(n.broker_id, s.broker_id) as "brokerId",
+      o.instrument_id as "instrumentId"
     from unnest(${names.map((_, place) => place)}::int[], ${names.map(({ account }) => account)}::text[],
       ${column('setupId')}::bigint[], ${column('source')}::text[], ${column('sourceId')}::bigint[],
       ${column('revision')}::int[]) named (place, account, setup_id, source, source_id, revision)
@@ -127,7 +128,6 @@ export function findReportedPlaces(
     left join own s on s.id = setup.account_id
     left join account_order o on o.source_id = named.source_id and o.setup_id = named.setup_id
       and o.source = named.source and o.revision = named.revision and o.account_id = s.id
-    left join instrument i on i.id = o.instrument_id
     order by named.place`
 }
 

@@ -44,6 +44,8 @@ export interface NewReport {
   readonly clientOrderId: string | null
   readonly kind: ReportKind
   readonly symbol: string
+  /** That of its order, where no broker has said of which symbol it is; absent or null: that of the symbol. */
+  readonly instrumentId?: number | null
   readonly text: string | null
   readonly occurredAt: Instant
   /**

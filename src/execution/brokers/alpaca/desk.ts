@@ -33,7 +33,7 @@ export async function take(ctx: WorkContext, reports: readonly Report[]): Promis
     ({ kind, clientOrderId }) =>
       kind === 'fill' || kind === 'bust' || isOurs(ctx.settings.environment, clientOrderId),
   )
-  await insertToldReports(ctx.db.write, news)
+  if (news.length > 0) await ctx.db.transaction((tx) => insertToldReports(tx, news))
   return news.length
 }
 

@@ -50,7 +50,7 @@ export async function readMessages(
     // Nobody asks a broker whose accounts are not compared what an order of which it counts more has executed.
     const counted = isCompared ? draft.counted : null
     if (typeof whose === 'string') park(message, 'ForeignReport', whose)
-    else reports.push(rowOf({ ...draft, counted }, whose, places[index]?.symbol ?? ''))
+    else reports.push(rowOf({ ...draft, counted }, whose, places[index]?.instrumentId ?? null))
   }
   return { reports, incidents }
 }
@@ -72,7 +72,7 @@ export function accountOf(
 function rowOf(
   { kind, key, clientOrderId, symbol, text, occurredAt, traded, counted: cumQty }: ReportDraft,
   whose: { readonly accountId: number; readonly brokerId: number },
-  orderSymbol: string,
+  ofOrder: number | null,
 ): NewReport | NewTotal {
   const row: NewReport = {
     ...whose,
@@ -81,7 +81,8 @@ function rowOf(
     kind,
     text,
     occurredAt,
-    symbol: symbol === '' ? orderSymbol : symbol,
+    symbol,
+    instrumentId: symbol === '' ? ofOrder : null,
     cumQty,
   }
   return traded ? { ...row, ...traded } : row
