@@ -121,6 +121,23 @@ test('told while the split is booked', async () => {
   expect(await held()).toEqual([{ id: lower, quantity: 6 }])
 })
 
+test('told after an earlier split was entered behind a later one', async () => {
+  const { lower, symbol, early, held } = await chain('BEHIND')
+  const third = await addInstrument(db, { securityType: 'OPT', symbol: 'BEHIND2418F100' })
+  await db.write.run`
+    update instrument set underlying = ${symbol}, root = 'BEHIND', put_or_call = '1', strike = 100, expiry = '2024-06-21',
+      last_trading_day = '2024-06-21', point_value = 100 where id = ${third.id}`
+  world.clock.time = opening + 2 * 86_400_000
+  const split = { kind: 'split', symbol, new: dec(2), old: dec(1) } as const
+  await enterActions(world.ctx, [{ ...split, day: '2024-03-14' }])
+  await bookActions(world.ctx)
+  await enterActions(world.ctx, [{ ...split, day: '2024-03-13' }])
+  await bookActions(world.ctx)
+  await early()
+  await world.drain()
+  expect(await held()).toEqual([{ id: lower, quantity: 12 }])
+})
+
 test('a refusal that comes while the split is booked is that of its order', async () => {
   const { lower, strategyId, setupId, enter } = await chain('REFUSE')
   const wish = { strategyId, instrumentId: lower, side: '1', quantity: '3', limit: '5' } as const

@@ -71,10 +71,12 @@ export async function adjustOptions(
   await tx.run`
     update broker_report r set symbol = i.symbol ${listed} where r.symbol = o.symbol and r.applied_at is null
       and not (r.is_told and r.occurred_at >= ${instant(until)}::timestamptz)`
-  // Of two splits at one moment the first says what the symbol was until then.
+  // Of two splits at one moment the first says what the symbol was until then, and so does one that was booked before an
+  // earlier one was entered: what this one leaves was never the broker's.
   await tx.run`
     insert into former_symbol (symbol, until, instrument_id)
-    select o.symbol, ${instant(until)}::timestamptz, o.id ${listed} where i.symbol <> o.symbol
+    select o.symbol, ${instant(until)}::timestamptz, o.id ${listed} where i.symbol <> o.symbol and not exists (
+      select from former_symbol f where f.instrument_id = o.id and f.until > ${instant(until)}::timestamptz)
     on conflict do nothing`
 }
 
