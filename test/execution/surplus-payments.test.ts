@@ -100,3 +100,22 @@ test('what pays something goes on standing as paid, as much of it as is refunded
   expect(await books()).toEqual({ surplus: 0, stripe: -5000 })
   await sound()
 })
+
+test('a payment of another amount pays nothing, also where Stripe is asked what became of it', async () => {
+  await openUnanswered()
+  const [made] = standIn.intents.values()
+  Object.assign(made ?? {}, { status: 'succeeded', amount_received: 4999 })
+  await tell('payment_intent.succeeded', 'evt_1')
+  await db.write.run`update charge set claimed_until = to_timestamp(0)`
+  await work()
+  expect(await told()).toMatchObject([{ kind: 'paidOtherwise', amount: 4999 }])
+  expect(await books()).toEqual({ surplus: 4999, stripe: -4999 })
+  await sound()
+})
+
+test('a payment of nothing is told', async () => {
+  await openUnanswered()
+  await tell('payment_intent.succeeded', 'evt_1', { id: 'pi_other', amount_received: 0 })
+  expect(await told()).toMatchObject([{ kind: 'paidOtherwise', amount: 0 }])
+  expect(await books()).toEqual({ surplus: 0, stripe: 0 })
+})

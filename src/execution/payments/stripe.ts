@@ -8,7 +8,11 @@
 import type Stripe from 'stripe'
 import { fetchWhole } from '../../services/whole-answers.ts'
 import { type ClaimedCharge, collectedBy, endedReason, noteAwaited } from '../../storage/billing/charges.ts'
-import type { NewPaymentEvent, PaymentAfterwards } from '../../storage/billing/payment-events.ts'
+import {
+  type NewPaymentEvent,
+  type PaymentAfterwards,
+  takePaymentEvent,
+} from '../../storage/billing/payment-events.ts'
 import type { ChargeAnswer } from '../../storage/billing/settlement.ts'
 import type { WorkContext } from '../context.ts'
 import type { PaymentProvider } from './provider.ts'
@@ -86,7 +90,8 @@ async function ask(
       return { ...named, paymentRef: null, outcome: 'declined', reason: intent.reason }
     }
     const outcome = outcomeOf(intent)
-    if (outcome) return { ...named, paymentRef: intent.id, ...outcome }
+    if (outcome?.outcome === 'paid' && !isAsAsked(intent, charge)) await takeOther(ctx, intent, charge)
+    else if (outcome) return { ...named, paymentRef: intent.id, ...outcome }
     await noteAwaited(ctx.db.write, id, attempt, intent.id)
     return undefined
   } catch (error) {
@@ -95,6 +100,26 @@ async function ask(
     ctx.log.warn({ chargeId: id, attempt, error }, 'a payment has no answer yet and will be asked for again')
     return undefined
   }
+}
+
+const receivedBy = ({ id, amount_received, amount, currency }: Stripe.PaymentIntent) => ({
+  paymentRef: id,
+  amount: amount_received ?? amount,
+  currency: currency.toUpperCase(),
+})
+
+/** Whether a payment is what was asked for: at Stripe's somebody may have changed it. */
+function isAsAsked(intent: Stripe.PaymentIntent, charge: ClaimedCharge): boolean {
+  const { amount, currency } = receivedBy(intent)
+  return BigInt(amount) === charge.amount && currency === charge.currency
+}
+
+/** Takes in, as Stripe may have told it by itself, a payment that pays nothing; what it came for has no answer. */
+function takeOther(ctx: WorkContext, intent: Stripe.PaymentIntent, charge: ClaimedCharge): Promise<void> {
+  const { id: chargeId, attempt, periodStartedAt } = charge
+  const named = { provider: 'stripe', eventRef: intent.id, kind: 'paid', reason: null } as const
+  const event = { ...named, ...receivedBy(intent), chargeId, attempt, periodStartedAt }
+  return ctx.db.transaction((tx) => takePaymentEvent(tx, event, ctx.clock.now()))
 }
 
 /** What names an attempt at Stripe. */
@@ -295,9 +320,7 @@ export function readStripeEvent(
   return {
     ...named,
     kind,
-    amount: intent.amount_received ?? intent.amount,
-    currency: intent.currency.toUpperCase(),
-    paymentRef: intent.id,
+    ...receivedBy(intent),
     ...attempt,
     reason: intent.last_payment_error?.decline_code ?? intent.last_payment_error?.code ?? null,
   }

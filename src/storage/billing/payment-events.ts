@@ -58,7 +58,7 @@ export async function takePaymentEvent(tx: Transaction, event: NewPaymentEvent, 
   const key = `paidOtherwise ${provider} ${paymentRef}`
   const detail = { chargeId, paymentRef, amount, currency }
   await insertIncidents(tx, [{ key, kind: 'paidOtherwise', detail, occurredAt: at }])
-  if (isOfAnother) return
+  if (isOfAnother || amount === 0) return
   await book(tx, [{ chargeId, currency, at, paymentRef, ...surplusOf(provider, BigInt(amount)) }])
 }
 
