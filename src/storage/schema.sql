@@ -743,9 +743,9 @@ create table ledger_transfer (
   constraint ledger_transfer_to_account_id_currency_fkey FOREIGN KEY (to_account_id, currency) REFERENCES ledger_account(id, currency),
   constraint ledger_transfer_amount_check CHECK ((amount > 0)),
   constraint ledger_transfer_check CHECK ((to_account_id <> from_account_id)),
-  constraint ledger_transfer_check1 CHECK (((reason = ANY (ARRAY['surplus'::text, 'surplusReturned'::text])) = (payment_ref IS NOT NULL))),
-  constraint ledger_transfer_check2 CHECK (((reason = 'surplusReturned'::text) = (event_ref IS NOT NULL))),
-  constraint ledger_transfer_reason_check CHECK ((reason = ANY (ARRAY['payment'::text, 'ownerShare'::text, 'siteMarkup'::text, 'platformShare'::text, 'surplus'::text, 'surplusReturned'::text])))
+  constraint ledger_transfer_check1 CHECK (((reason = ANY (ARRAY['surplus'::text, 'surplusReturned'::text, 'surplusLost'::text])) = (payment_ref IS NOT NULL))),
+  constraint ledger_transfer_check2 CHECK (((reason = ANY (ARRAY['surplusReturned'::text, 'surplusLost'::text])) = (event_ref IS NOT NULL))),
+  constraint ledger_transfer_reason_check CHECK ((reason = ANY (ARRAY['payment'::text, 'ownerShare'::text, 'siteMarkup'::text, 'platformShare'::text, 'surplus'::text, 'surplusReturned'::text, 'surplusLost'::text])))
 );
 CREATE INDEX ledger_transfer_surplus ON public.ledger_transfer USING btree (payment_ref) WHERE (payment_ref IS NOT NULL);
 CREATE INDEX ledger_transfer_xid ON public.ledger_transfer USING btree (xid);

@@ -113,6 +113,15 @@ test('a payment of another amount pays nothing, also where Stripe is asked what 
   await sound()
 })
 
+test('a lost dispute of a part and a refund of the rest are all that there was', async () => {
+  const payment_intent = await payTwice()
+  const dispute = { id: 'dp_1', payment_intent, metadata: {}, amount: 2000, status: 'lost' }
+  await tell('charge.dispute.closed', 'evt_d', dispute)
+  await tell('charge.refunded', 'evt_r', { id: 'ch_1', payment_intent, amount_refunded: 3000 })
+  expect(await books()).toEqual({ surplus: 0, stripe: -5000 })
+  await sound()
+})
+
 test('a payment of nothing is told', async () => {
   await openUnanswered()
   await tell('payment_intent.succeeded', 'evt_1', { id: 'pi_other', amount_received: 0 })

@@ -73,14 +73,16 @@ function balancesAfter(transfers: readonly Transfer[]): Map<string, bigint> {
 
 describe('what came beside what was asked for', () => {
   test.each([
-    ['a refund', 0n, 'refund', 20n, 20n],
-    ['a refund that is told of with the one before it', 20n, 'refund', 50n, 30n],
-    ['a refund that was overtaken by a later one', 50n, 'refund', 20n, undefined],
-    ['a dispute after a refund', 20n, 'dispute', 50n, 50n],
-    ['more than there is', 20n, 'dispute', 100n, 80n],
-    ['what was given back already', 100n, 'dispute', 100n, undefined],
-  ] as const)('is given back by %s', (_, returned, kind, amount, due) => {
-    const transfer = surplusReturned('stripe', { amount: 100n, returned }, { kind, amount })
+    ['a refund', 0n, 0n, 'refund', 20n, 20n],
+    ['a refund that is told of with the one before it', 20n, 0n, 'refund', 50n, 30n],
+    ['a refund that was overtaken by a later one', 50n, 0n, 'refund', 20n, undefined],
+    ['a refund after a dispute', 0n, 30n, 'refund', 20n, 20n],
+    ['a dispute after a refund', 20n, 0n, 'dispute', 50n, 50n],
+    ['a dispute after another', 0n, 20n, 'dispute', 20n, 20n],
+    ['more than there is', 20n, 10n, 'dispute', 100n, 70n],
+    ['what was given back already', 60n, 40n, 'dispute', 100n, undefined],
+  ] as const)('is given back by %s', (_, refunded, lost, kind, amount, due) => {
+    const transfer = surplusReturned('stripe', { amount: 100n, refunded, lost }, { kind, amount })
     expect(transfer?.amount).toBe(due)
     if (!transfer) return
     const all = balancesAfter([surplusOf('stripe', 100n), transfer])

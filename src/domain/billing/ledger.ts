@@ -22,6 +22,7 @@ export type TransferReason =
   | 'platformShare'
   | 'surplus'
   | 'surplusReturned'
+  | 'surplusLost'
 
 export interface Transfer {
   readonly reason: TransferReason
@@ -82,19 +83,26 @@ export interface GivenBack {
   readonly amount: bigint
 }
 
-/** What a surplus gives back, of which so much was already; nothing where it has all been booked. */
+/** A payment that pays nothing, and what of it is gone already. */
+export interface Surplus {
+  readonly amount: bigint
+  readonly refunded: bigint
+  /** By disputes. */
+  readonly lost: bigint
+}
+
+/** What a surplus gives back now; nothing where it has all been booked. */
 export function surplusReturned(
   provider: string,
-  surplus: { readonly amount: bigint; readonly returned: bigint },
-  { kind, amount }: GivenBack,
+  { amount, refunded, lost }: Surplus,
+  told: GivenBack,
 ): Transfer | undefined {
-  const { returned } = surplus
-  let told = kind === 'refund' ? amount : returned + amount
-  if (told > surplus.amount) told = surplus.amount
-  const due = told - returned
+  const rest = amount - refunded - lost
+  let due = told.kind === 'refund' ? told.amount - refunded : told.amount
+  if (due > rest) due = rest
   if (due <= 0n) return undefined
   return {
-    reason: 'surplusReturned',
+    reason: told.kind === 'refund' ? 'surplusReturned' : 'surplusLost',
     from: { kind: 'surplus' },
     to: { kind: 'provider', provider },
     amount: due,

@@ -1,5 +1,5 @@
 /** The ledger as rows: accounts come with their first transfer, and no transfer is booked twice. */
-import type { LedgerAccount, Transfer } from '../../domain/billing/ledger.ts'
+import type { LedgerAccount, Surplus, Transfer } from '../../domain/billing/ledger.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -66,23 +66,20 @@ export async function book(sql: Sql, bookings: readonly Booking[]): Promise<void
     on conflict (charge_id, reason, payment_ref, event_ref) do nothing`
 }
 
-export interface Surplus {
-  readonly amount: bigint
-  readonly returned: bigint
-  readonly currency: string
-}
-
-/** What a payment has brought beside what was asked for, and how much of it was given back; undefined where it pays something. */
+/** What a payment has brought beside what was asked for, and how much of it is gone; undefined where it pays something. */
 export async function findSurplus(
   sql: Sql,
   chargeId: number,
   paymentRef: string,
-): Promise<Surplus | undefined> {
-  const row = await sql.maybe<{ amount: number; returned: number; currency: string }>`
+): Promise<(Surplus & { readonly currency: string }) | undefined> {
+  const row = await sql.maybe<Record<keyof Surplus, number> & { currency: string }>`
     select currency, coalesce(sum(amount) filter (where reason = 'surplus'), 0)::float8 as amount,
-      coalesce(sum(amount) filter (where reason = 'surplusReturned'), 0)::float8 as returned
+      coalesce(sum(amount) filter (where reason = 'surplusReturned'), 0)::float8 as refunded,
+      coalesce(sum(amount) filter (where reason = 'surplusLost'), 0)::float8 as lost
     from ledger_transfer where charge_id = ${chargeId}::bigint and payment_ref = ${paymentRef} group by currency`
-  return row && { ...row, amount: BigInt(row.amount), returned: BigInt(row.returned) }
+  if (!row) return undefined
+  const { currency, amount, refunded, lost } = row
+  return { currency, amount: BigInt(amount), refunded: BigInt(refunded), lost: BigInt(lost) }
 }
 
 export interface StandingSurplus {
@@ -91,7 +88,7 @@ export interface StandingSurplus {
   readonly provider: ProviderName
   readonly paymentRef: string
   readonly amount: string
-  /** Of the amount, what was given back so far. */
+  /** Of the amount, what was given back so far, be it by a lost dispute. */
   readonly returned: string
   readonly currency: string
   readonly bookedAt: Instant
@@ -109,7 +106,7 @@ export const listSurplus = (
     from ledger_transfer came join charge c on c.id = came.charge_id join subscription s on s.id = c.subscription_id
     cross join lateral (
       select coalesce(sum(t.amount), 0) as amount from ledger_transfer t
-      where t.payment_ref = came.payment_ref and t.charge_id = came.charge_id and t.reason = 'surplusReturned') gone
+      where t.payment_ref = came.payment_ref and t.charge_id = came.charge_id and t.reason <> 'surplus') gone
     where came.payment_ref is not null and came.reason = 'surplus'
       and (${withReturned}::boolean or gone.amount < came.amount)
     order by came.id desc limit ${limit}::int`
