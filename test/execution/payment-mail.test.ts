@@ -119,6 +119,26 @@ test('of a fee that Stripe does not collect by itself: it is never tried again, 
   expect(await mails()).toMatchObject([{ facts: small }, { facts: large }])
 })
 
+test.each(['before', 'after'])(
+  'of a fee that is to be paid otherwise and of a term, each once, where the fee is told of %s it',
+  async (order) => {
+    await subscribeAndDecline()
+    await pass(30)
+    await db.write.run`delete from mail`
+    await db.write.run`update charge set failed_at = null`
+    const fee = await asked('performance', start, 100_000_000)
+    const term = await asked('term', start + day, 700)
+    const both = order === 'before' ? [fee, term] : [term, fee]
+    for (const one of both) await answer(start + 30 * day, one)
+    const large = { facts: { amount: '1000000.00', untilAt: start + 46 * day } }
+    const small = { facts: { amount: '7.00', againAt: start + 31 * day } }
+    expect(await mails()).toMatchObject(order === 'before' ? [large, small] : [small, large])
+    await db.write.run`update charge set claimed_until = now() where id = any(${both}::bigint[])`
+    for (const one of both) await answer(start + 31 * day, one)
+    expect(await told()).toBe(2)
+  },
+)
+
 test('under the name that the strategy has at the site of who pays', async () => {
   const kind = { kind: 'whitelabel', code: 'w', name: 'West', createdAt: start } as const
   const west = await insertSite(db.write, kind)

@@ -17,7 +17,7 @@ export const collectedBy: Readonly<Record<ProviderName, Collected>> = {
 }
 
 /** A condition in SQL on a charge `c`: its provider collects such an amount. */
-export const isCollectible: Fragment = fragment`c.amount between
+export const isCollectibleCharge: Fragment = fragment`c.amount between
   case c.provider when 'stripe' then ${collectedBy.stripe.least}::bigint else ${collectedBy.simulated.least}::bigint end and
   case c.provider when 'stripe' then ${collectedBy.stripe.most}::bigint else ${collectedBy.simulated.most}::bigint end`
 

@@ -12,7 +12,13 @@ import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type FailedPayment, insertPaymentMail } from '../people/mail.ts'
 import { insertIncidents, type NewIncident } from '../work/incidents.ts'
-import { collectedBy, endedReason, type NewCharge, type ProviderName } from './charges.ts'
+import {
+  collectedBy,
+  endedReason,
+  isCollectibleCharge,
+  type NewCharge,
+  type ProviderName,
+} from './charges.ts'
 import { book } from './ledger.ts'
 import { beginUpgrades } from './plan-subscriptions.ts'
 
@@ -257,7 +263,7 @@ async function tellOfFailures(sql: Sql, failures: readonly Failure[]): Promise<v
     owed,
     ({ charge }) => `${charge.subscriptionId} ${charge.purpose === 'upgrade'} ${isCollectible(charge)}`,
   )
-  await insertPaymentMail(sql, [...told.values()].map(failedPaymentOf))
+  await insertPaymentMail(sql, [...told.values()].map(failedPaymentOf), isCollectibleCharge)
 }
 
 /** Whether its provider collects such an amount: of another it is asked in vain, or not at all, as the days of tries pass. */

@@ -7,7 +7,7 @@ import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { bySite, within } from '../database/scope.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { nextPrice, offerTables } from '../people/subscriptions.ts'
-import { isCollectible } from './charges.ts'
+import { isCollectibleCharge } from './charges.ts'
 import type { PlanKind } from './plan-subscriptions.ts'
 
 type Id = number | bigint
@@ -94,7 +94,7 @@ export const pageSubscribed = (
       left join lateral (
         select c.next_try_at as at, sum(c.amount) as amount from charge c
         where c.subscription_id = subscription.id and c.status = 'due' and c.failed_at is not null
-          and c.claimed_until is null and ${isCollectible}
+          and c.claimed_until is null and ${isCollectibleCharge}
         group by c.next_try_at order by c.next_try_at limit 1) again on true`,
     where: fragment`subscription.person_id = ${wanted.personId}::bigint and subscription.strategy_id is not null
       and (subscription.ended_at is null or not ${wanted.activeOnly}::boolean)`,

@@ -99,9 +99,14 @@ export const insertSyncMail = (
 /**
  * Tells people that payments of theirs have failed, before the failures are noted: who was told in this term, or since
  * the end, is told again only as it suspends the subscription, which stops what trades by it. Of what is owed after the end
- * only fees are told. That of a change of plans is another matter, and has no later try.
+ * only fees are told. That of a change of plans is another matter, and has no later try; and so is what no provider collects,
+ * by `isCollectible`, a condition in SQL on a charge `c`.
  */
-export async function insertPaymentMail(sql: Sql, failed: readonly FailedPayment[]): Promise<void> {
+export async function insertPaymentMail(
+  sql: Sql,
+  failed: readonly FailedPayment[],
+  isCollectible: Fragment,
+): Promise<void> {
   if (failed.length === 0) return
   await sql.run`
     insert into mail (kind, address, facts, created_at, next_try_at)
@@ -120,9 +125,9 @@ export async function insertPaymentMail(sql: Sql, failed: readonly FailedPayment
     left join plan on plan.id = coalesce(c.plan_id, s.plan_id) left join strategy on strategy.id = s.strategy_id
     left join site_catalog on site_catalog.site_id = p.site_id and site_catalog.strategy_id = s.strategy_id
     where c.purpose = 'upgrade' or failed.effect = 'suspended' and s.status = 'active' or not exists (
-      select from charge told where told.subscription_id = s.id
-        and (told.purpose = 'performance' or told.purpose = 'term' and s.ended_at is null)
-        and told.failed_at >= greatest(s.term_started_at, s.ended_at))
+      select from charge c where c.subscription_id = s.id
+        and (c.purpose = 'performance' or c.purpose = 'term' and s.ended_at is null)
+        and c.failed_at >= greatest(s.term_started_at, s.ended_at) and (${isCollectible}) = (failed.until_at is null))
     order by c.id`
 }
 
