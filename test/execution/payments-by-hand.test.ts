@@ -197,6 +197,26 @@ test.each([
   },
 )
 
+test('a change to a plan of another term, too, begins no more once what was chosen since it was declined has begun', async () => {
+  const { small, large } = await offerPlans(365)
+  const tiny = await savePlan(db.write, { ...offer, name: 'Tiny', price: '10' })
+  await attach()
+  await choose(small)
+  await work()
+  await payBy(decliningMethod)
+  clock.time = start + day
+  await choose(large)
+  await work()
+  await payBy('pm_card')
+  await choose(tiny)
+  clock.time = start + 31 * day
+  await work()
+  const { id } = await db.read.one<{ id: number }>`select id from charge where purpose = 'upgrade'`
+  expect(await settle(id)).toBe('notedInVain')
+  expect(await chosen()).toEqual({ plan: tiny, next: null })
+  await sound()
+})
+
 test('what was chosen before a change of plans gives way to it, paid after all as it may be', async () => {
   const { small, large } = await offerPlans()
   const tiny = await savePlan(db.write, { ...offer, name: 'Tiny', price: '10' })

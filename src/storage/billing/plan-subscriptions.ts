@@ -166,12 +166,13 @@ export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Pro
     from charge c join plan on plan.id = c.plan_id
       join subscription known on known.id = c.subscription_id
       cross join lateral (
-        select known.term_started_at > c.period_started_at and c.period_ends_at < known.term_ends_at as is_late) timing
+        select known.term_started_at > c.period_started_at as is_turned) turn
+      cross join lateral (select is_turned and c.period_ends_at < known.term_ends_at as is_late) timing
       cross join lateral (
         select coalesce(c.id <= known.chosen_after_charge_id, false) as is_older) choice
       cross join lateral (select coalesce(c.plan_price, plan.price) as price) agreed
     where c.id = any(${chargeIds}::bigint[]) and c.purpose = 'upgrade' and s.id = c.subscription_id
-      and s.ended_at is null and not (is_late and is_older)
+      and s.ended_at is null and not (is_turned and is_older)
       -- What is paid at last leads to no plan any more that another, paid before it, has taken the place of.
       and not exists (select from charge later where later.subscription_id = s.id and later.purpose = 'upgrade'
         and later.status = 'paid' and later.id > c.id)
