@@ -159,7 +159,7 @@ const faults = {
   noGain: (charge: number) =>
     `charge ${charge} was let go as made by a wrong price, and what was gained is settled anew: paid too, it would be paid for twice`,
   settledSince: (charge: number) =>
-    `the gain of charge ${charge} cannot be settled anew: another fee was charged since, or a higher percentage holds now. Without --wrong-price it is let go, and its height stays`,
+    `the gain of charge ${charge} cannot be settled anew: another fee was charged since, gains have passed free, or a higher percentage holds now. Without --wrong-price it is let go, and its height stays`,
 }
 
 const isFault = (noted: Noted): noted is Fault => noted in faults

@@ -7,7 +7,7 @@ import type { Citizen } from './support/money.ts'
 
 const platform = await testPlatform()
 const { db } = platform
-const { door, passTo, charges, audit, quote, begin, setFee, trade, follow, stop } = gainsOf(platform)
+const { door, passTo, charges, audit, quote, begin, setFee, trade, follow, start, stop } = gainsOf(platform)
 
 let customer: Citizen
 let strategyId = 0
@@ -84,6 +84,16 @@ test.each([
   expect(await waive(true)).toBe('settledSince')
   expect(await charges('performance')).toEqual(before)
   expect(await waive(false)).toBe('waived')
+  await audit()
+})
+
+test('stands where a new subscription has begun, and what was gained until then has passed free', async () => {
+  await settleWrongly('U1')
+  await db.write.run`update subscription set is_cancel_pending = true`
+  await passTo(61)
+  await quote(110)
+  await start('U1')
+  expect(await waive(true)).toBe('settledSince')
   await audit()
 })
 
