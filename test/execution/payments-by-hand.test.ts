@@ -217,6 +217,28 @@ test('a change to a plan of another term, too, begins no more once what was chos
   await sound()
 })
 
+test('a wish to go on with another plan, once that is paid, outlasts an older change that is paid after all', async () => {
+  const { small, large } = await offerPlans()
+  const medium = await savePlan(db.write, { ...offer, name: 'Medium', price: '100' })
+  await attach()
+  await choose(small)
+  await work()
+  await payBy(decliningMethod)
+  for (const plan of [large, medium]) {
+    clock.time += day
+    await cancelPlan(db.write, scene.ids.person, 'investor')
+    await choose(plan)
+    await work()
+  }
+  const upgrades = await db.read.rows<{
+    id: number
+  }>`select id from charge where purpose = 'upgrade' order by id`
+  for (const { id } of upgrades) expect(await settle(id)).toBe('noted')
+  expect(await chosen()).toEqual({ plan: medium, next: null })
+  expect(await db.read.one`select is_cancel_pending as ends from subscription`).toEqual({ ends: false })
+  await sound()
+})
+
 test('what was chosen before a change of plans gives way to it, paid after all as it may be', async () => {
   const { small, large } = await offerPlans()
   const tiny = await savePlan(db.write, { ...offer, name: 'Tiny', price: '10' })

@@ -155,7 +155,9 @@ export const cancelPlan = async (sql: Sql, personId: number, kind: PlanKind): Pr
 export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Promise<number[]> {
   const rows = await sql.rows<{ id: number; begins: boolean }>`
     update subscription s set
-      next_plan_id = case when is_late then c.plan_id when is_older then nullif(coalesce(s.next_plan_id, s.plan_id), c.plan_id) end,
+      next_plan_id = case when is_late then c.plan_id when is_older then nullif(coalesce(s.next_plan_id, s.plan_id), c.plan_id)
+        -- Where it is to end, a wish to go on with another plan waits for the payment of that one.
+        when s.is_cancel_pending then nullif(s.next_plan_id, c.plan_id) end,
       plan_id = case when is_late then s.plan_id else c.plan_id end,
       base_price = case when is_late then s.base_price when c.markup > 0 then 0 else agreed.price end,
       markup = case when is_late then s.markup when c.markup > 0 then agreed.price else 0 end,
