@@ -5,14 +5,16 @@ alter table subscription add column chosen_after_charge_id bigint;
 alter table fee_settlement add column is_void boolean not null default false;
 
 -- Money that came beside what was asked for, such as a second payment, stands apart in the ledger until it is given back.
--- Its transfers name the payment, and a return what told of it; nobody passes it on.
+-- Its transfers name the payment, and a return what told of it; nobody passes it on. What a lost dispute takes stands apart
+-- from what is refunded: of refunds all are told together, of a dispute its own amount, so the one says nothing of the other.
 alter table ledger_account drop constraint ledger_account_kind_check,
   add check (kind in ('customer', 'owner', 'site', 'platform', 'provider', 'surplus'));
 alter table ledger_transfer add column payment_ref text, add column event_ref text,
   drop constraint ledger_transfer_reason_check,
-  add check (reason in ('payment', 'ownerShare', 'siteMarkup', 'platformShare', 'surplus', 'surplusReturned')),
-  add check ((reason in ('surplus', 'surplusReturned')) = (payment_ref is not null)),
-  add check ((reason = 'surplusReturned') = (event_ref is not null)),
+  add check (reason in
+    ('payment', 'ownerShare', 'siteMarkup', 'platformShare', 'surplus', 'surplusReturned', 'surplusLost')),
+  add check ((reason in ('surplus', 'surplusReturned', 'surplusLost')) = (payment_ref is not null)),
+  add check ((reason in ('surplusReturned', 'surplusLost')) = (event_ref is not null)),
   drop constraint ledger_transfer_charge_id_reason_key,
   add constraint ledger_transfer_once unique nulls not distinct (charge_id, reason, payment_ref, event_ref);
 create index ledger_transfer_surplus on ledger_transfer (payment_ref) where payment_ref is not null;
