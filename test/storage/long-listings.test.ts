@@ -145,6 +145,7 @@ const exportedOf = {
   siteId: 2,
   from: watch.since,
   until: watch.now + dayLength,
+  now: watch.now,
   personId: null,
   strategyId: null,
 }
@@ -154,19 +155,78 @@ test('what orders executed: what is listed alone is shown, and each is held once
   expect(looked(plan as Node)).toBeLessThan(members * executions)
 })
 
+/** Counts what is asked for. */
+function counting(): { sql: Sql; statements: () => number } {
+  let count = 0
+  const counted =
+    <Args extends unknown[], Answer>(ask: (...args: Args) => Answer) =>
+    (...args: Args): Answer => {
+      count += 1
+      return ask(...args)
+    }
+  const sql = {
+    ...db.read,
+    rows: counted(db.read.rows) as Sql['rows'],
+    one: counted(db.read.one) as Sql['one'],
+  }
+  return { sql, statements: () => count }
+}
+
 test('what orders executed: worked through part by part it is what it is at once, and an order counts once', async () => {
   const whole = await exportExecutions(db.read, exportedOf, 3_000)
   expect([whole.rows.length, whole.total]).toEqual([3_000, members * executions])
-  let statements = 0
-  const rows: Sql['rows'] = (...asked) => {
-    statements += 1
-    return db.read.rows(...asked)
-  }
-  const inParts = await exportExecutions({ ...db.read, rows }, exportedOf, 3_000, 1_000)
+  const { sql, statements } = counting()
+  const inParts = await exportExecutions(sql, exportedOf, 3_000, 1_000)
   const shown = ({ rows: all }: typeof whole) => all.map((row) => ({ ...row, total: null }))
   expect(shown(inParts)).toEqual(shown(whole))
   expect(inParts.total).toBe(whole.total)
-  expect(statements).toBeGreaterThanOrEqual((members * executions) / 1_000)
+  expect(statements()).toBeGreaterThanOrEqual((members * executions) / 1_000)
+})
+
+test('what orders executed: years in which nothing has happened yet are not gone through', async () => {
+  const { sql, statements } = counting()
+  const found = await exportExecutions(sql, { ...exportedOf, until: watch.now + 20 * years }, 1)
+  expect(found.total).toBe(members * executions)
+  expect(statements()).toBeLessThan(10)
+})
+
+/** The last order of all has executed on several days, each of another part. */
+const [last] = await db.read.rows<{ id: number }>`select max(id) as id from account_order`
+
+test.each<[string, (row: { id: number }) => boolean, Fragment]>([
+  [
+    'told of a later one',
+    () => true,
+    fragment`insert into execution (broker_id, account_id, exec_id, order_id, setup_id, instrument_id, side, quantity, px,
+        cash_change, executed_at, fx)
+      select 1, account_id, 'told', order_id, setup_id, 1, '1', 1, 100, -100, ${new Date(watch.now).toISOString()}::timestamptz, 1
+      from execution where exec_id = ${String(last?.id)}`,
+  ],
+  [
+    'the latest is taken back',
+    ({ id }) => id === last?.id,
+    fragment`insert into execution (broker_id, account_id, exec_id, order_id, setup_id, instrument_id, side, quantity, px,
+        cash_change, executed_at, fx, busts)
+      select 1, account_id, 'busted', order_id, setup_id, 1, '2', quantity, px, px, now(), 1, exec_id
+      from execution where exec_id = any(${[String(last?.id), 'told']}::text[])
+      order by executed_at desc limit 1`,
+  ],
+])('what orders executed: between two parts %s, and an order counts once', async (_name, isThen, happens) => {
+  let isToCome = true
+  const rows: Sql['rows'] = async (...asked) => {
+    const found = await db.read.rows<{ id: number }>(...asked)
+    if (isToCome && found.some((row) => 'avgPx' in row && isThen(row))) {
+      isToCome = false
+      await db.write.run`${happens}`
+    }
+    return found as never
+  }
+  const before = await exportExecutions(db.read, exportedOf, 2 * members * executions)
+  const found = await exportExecutions({ ...db.read, rows }, exportedOf, 2 * members * executions, 1_000)
+  expect(isToCome).toBe(false)
+  expect(found.total).toBe(before.total)
+  const shown = ({ rows: all }: typeof before) => all.map((row) => ({ ...row, total: null }))
+  expect(shown(found)).toEqual(shown(before))
 })
 
 test('fills beside their strategy’s: the orders of other sites are not read', async () => {

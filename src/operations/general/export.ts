@@ -92,6 +92,7 @@ export const getWlInstrumentationExport: Handler<'GetWlInstrumentationExport'> =
     siteId,
     from: from * second,
     until: to * second + second - 1,
+    now,
     personId: params.PersonId ?? null,
     strategyId: params.SystemId ?? null,
   }

@@ -15,6 +15,8 @@ export interface ExportFilter {
   /** Both ends are part of it. */
   readonly from: Instant
   readonly until: Instant
+  /** What is later than this has hardly happened. */
+  readonly now: Instant
   readonly personId: number | bigint | null
   readonly strategyId: number | bigint | null
 }
@@ -179,17 +181,32 @@ export interface ExecutionExportRow {
   at: Instant
 }
 
+/** Which executions a list counts. */
+interface Counting extends Stretch {
+  readonly until: Instant
+  /** As this snapshot of the database saw them; as the statement does where there is only one. */
+  readonly snapshot: string | null
+}
+
 /** Executions `x` after one moment and until another that count: what its broker took back does not. */
-const counted = ({ since, until }: Stretch): Fragment => fragment`
-  x.executed_at > ${instant(since)}::timestamptz and x.executed_at <= ${instant(until)}::timestamptz and x.busts is null and not exists (
-    select from execution b where b.account_id = x.account_id and b.broker_id = x.broker_id and b.busts = x.exec_id)`
+const counted = ({ since, until, snapshot }: Counting): Fragment => {
+  const isSeen = (xid: Fragment): Fragment => asked`pg_visible_in_snapshot(${xid}, ${snapshot}::pg_snapshot)`
+  return fragment`
+  x.executed_at > ${instant(since)}::timestamptz and x.executed_at <= ${instant(until)}::timestamptz
+  and ${isSeen(fragment`x.xid`)} and x.busts is null and not exists (
+    select from execution b where b.account_id = x.account_id and b.broker_id = x.broker_id and b.busts = x.exec_id
+      and ${isSeen(fragment`b.xid`)})`
+}
 
 /** Executions of one statement, whose time is limited. */
 const executionsAtOnce = 300_000
 /** A part is looked for by a statement, too. */
 const longestMs = 365 * dayLength
 
-/** What each order executed in the stretch, and how many did: of years these are millions, so part by part. */
+/**
+ * What each order executed in the stretch, and how many did: of years these are millions, so part by part. What is told or
+ * taken back between two parts counts in none: an order would be in both of them, or in neither.
+ */
 export async function exportExecutions(
   sql: Sql,
   filter: ExportFilter,
@@ -198,36 +215,39 @@ export async function exportExecutions(
 ): Promise<Exported<ExecutionExportRow>> {
   const rows: ExecutionExportRow[] = []
   let total = 0
-  const whole = { since: filter.from - 1, until: filter.until }
+  let whole: Counting = { since: filter.from - 1, until: filter.until, snapshot: null }
+  const { since, until } = whole
   const accounts = fragment`a.site_id = ${filter.siteId}::bigint and ${ofPerson(fragment`a.person_id`, filter)}`
-  for await (const part of readStretches(sql, accounts, {
-    ...whole,
-    latest: whole.until,
-    atOnce,
-    longestMs,
-  })) {
+  const wish = { since, until, latest: Math.min(until, filter.now), atOnce, longestMs }
+  for await (const part of readStretches(sql, accounts, wish)) {
+    if (part.since !== since && whole.snapshot === null)
+      whole = { ...whole, snapshot: await presentSnapshot(sql) }
     // Of one row at least the number of all is told.
     const left = limit - rows.length
-    const found = await exportStretch(sql, filter, { ...part, whole }, Math.max(left, 1))
+    const own = { ...whole, since: part.since, until: part.until ?? until }
+    const found = await exportPart(sql, filter, { part: own, whole }, Math.max(left, 1))
     rows.push(...found.rows.slice(0, left))
     total += found.total
   }
   return { rows, total }
 }
 
+const presentSnapshot = async (sql: Sql): Promise<string> =>
+  (await sql.one<{ text: string }>`select pg_current_snapshot()::text as text`).text
+
 /** What the order in the row `executed` executed after a part. */
-const laterOf = ({ since, until }: Stretch, whole: Stretch): Fragment => fragment`
+const laterOf = ({ until }: Counting, whole: Counting): Fragment => fragment`
   select from execution x where x.account_id = executed.account_id and x.order_id = executed.id
-    and x.instrument_id = executed.instrument_id and ${counted({ since: until ?? since, until: whole.until })}`
+    and x.instrument_id = executed.instrument_id and ${counted({ ...whole, since: until })}`
 
 /**
  * The orders whose last execution of all is of this part, in the units of that: a split may come between two. What is shown
  * is read of the listed ones alone.
  */
-const exportStretch = (
+const exportPart = (
   sql: Sql,
   filter: ExportFilter,
-  { whole, ...part }: Stretch & { readonly whole: Stretch },
+  { part, whole }: { readonly part: Counting; readonly whole: Counting },
   limit: number,
 ): Promise<Exported<ExecutionExportRow>> =>
   exported<ExecutionExportRow>(
