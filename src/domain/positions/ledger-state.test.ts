@@ -325,3 +325,29 @@ test('an adjustment comes before what trades at its moment', () => {
     adjustments[2],
   ])
 })
+
+test.each([
+  ['an entry of cash', null, undefined],
+  ['a dividend of another instrument', 2, undefined],
+  ['a dividend of the same in another ledger', 1, 2],
+])('%s stands between no fills, however late one was told', (_name, instrumentId, ledger) => {
+  const booked = (side: Side, price: number, at: number): BookedFill => ({
+    instrumentId: 1,
+    ledger: 1,
+    side,
+    quantity: one,
+    price: dec(price),
+    securityType: 'FUT',
+    pointValue: one,
+    fx: one,
+    cashChange: side === '1' ? zero : dec(10),
+    at,
+    name: null,
+    takesBack: null,
+  })
+  const entry = { instrumentId, at: 7, quantityChange: zero, cashChange: one, split: null }
+  const adjustments = [{ ...entry, ...(ledger !== undefined && { ledger }) }]
+  const fills = [booked('1', 100, 10), booked('2', 110, 12), booked('1', 120, 5)]
+  const [, last] = statesAt(zero, { fills, adjustments }, [0, 20])
+  expect([last?.cash, last?.positions.map(({ avgPx }) => avgPx)].flat().map(Number)).toEqual([11, 120])
+})

@@ -5,6 +5,7 @@
  */
 import type { SecurityType, Side } from '../codes.ts'
 import { type Decimal, ledgerPlaces, roundTo, zero } from '../decimal.ts'
+import { groupBy } from '../group.ts'
 import type { Instant } from '../time.ts'
 import { applyFill, flat, type Position, takeBack } from './position.ts'
 import { type BookedSplit, priceAfter } from './split.ts'
@@ -126,13 +127,22 @@ export function bookStates(
     end: () => {
       let state: LedgerState = { cash, positions: [] }
       return byMoment(adjustments, moments).map((own, place) => {
-        for (const step of inOrder(waiting[place] ?? [], own)) move(step)
+        for (const step of byLedger(waiting[place] ?? [], own)) move(step)
         if (hasMoved) state = { cash, positions: [...ledgers.entries()].flatMap(heldOf) }
         hasMoved = false
         return state
       })
     },
   }
+}
+
+const ledgerOf = ({ ledger, instrumentId }: BookedStep): string => `${ledger ?? ''} ${instrumentId}`
+
+/** Ledger after ledger: what befell another one, or the cash alone, stands between none of its fills. */
+function byLedger(fills: readonly BookedFill[], adjustments: readonly BookedAdjustment[]): BookedStep[] {
+  const [filled, adjusted] = [groupBy(fills, ledgerOf), groupBy(adjustments, ledgerOf)]
+  const ledgers = new Set([...filled.keys(), ...adjusted.keys()])
+  return [...ledgers].flatMap((key) => inOrder(filled.get(key) ?? [], adjusted.get(key) ?? []))
 }
 
 /** What a ledger of one instrument has come to in the end. */
@@ -154,7 +164,7 @@ class Ledgers {
   readonly #disturbed = new Set<string>()
 
   move(step: BookedStep): void {
-    const key = `${step.ledger ?? ''} ${step.instrumentId}`
+    const key = ledgerOf(step)
     const before = this.#entries.get(key)
     const steps = this.#steps.get(key) ?? new Map<string | BookedStep, BookedStep>()
     this.#steps.set(key, steps)
