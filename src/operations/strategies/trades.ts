@@ -11,6 +11,7 @@ import {
 } from '../../domain/billing/plan-charges.ts'
 import { oppositeOf } from '../../domain/codes.ts'
 import { dec, zero } from '../../domain/decimal.ts'
+import { groupBy } from '../../domain/group.ts'
 import { isPlatformAdmin, readsPerson, seesStrategy } from '../../domain/people/access.ts'
 import { firstFrom, inOrder } from '../../domain/positions/ledger-state.ts'
 import { loadBookAdjustments } from '../../storage/accounts/book-history.ts'
@@ -84,7 +85,10 @@ async function finishedTrades(
   extras: ExtraCharges,
 ): Promise<Map<number, Charged[]>> {
   const adjustments = await loadBookAdjustments(sql, 'strategy', [strategyId])
-  const split = new Set(adjustments.flatMap((one) => (one.split ? one.instrumentId : [])))
+  const splits = groupBy(
+    adjustments.filter((one) => one.split),
+    (one) => one.instrumentId,
+  )
   const finished = new Map<number, Charged[]>()
   const book = planBooks()
   const carryOn = (step: PricedFill | PlanAdjustment): void => {
@@ -94,15 +98,18 @@ async function finishedTrades(
       finished.set(instrumentId, trades)
     }
   }
-  // A fill of before a split may be booked after it: of what was split all are put in order first.
+  // A fill of before a split may be booked after it: of what was split all are put in order first, each by its own splits.
   const kept: PricedFill[] = []
   for await (const fills of readPricedFills(sql, strategyId, plan))
     for (const fill of fills) {
       extras.add(fill)
-      if (split.has(fill.instrumentId)) kept.push(fill)
+      if (splits.has(fill.instrumentId)) kept.push(fill)
       else carryOn(fill)
     }
-  await inTurns(inOrder<PricedFill, PlanAdjustment>(kept, adjustments), (some) => {
+  const steps = [...groupBy(kept, (fill) => fill.instrumentId)].flatMap(([id, fills]) =>
+    inOrder<PricedFill, PlanAdjustment>(fills, splits.get(id) ?? []),
+  )
+  await inTurns(steps, (some) => {
     for (const step of some) carryOn(step)
     return []
   })
