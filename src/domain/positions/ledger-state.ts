@@ -91,6 +91,17 @@ export function inOrder<Fill extends { readonly at: Instant }, Adjustment extend
   return between.flatMap((own, place) => [...own, ...adjustments.slice(place, place + 1)])
 }
 
+/** Ledger after ledger, each in its order: what befell another one, or the cash alone, stands between none of its fills. */
+export function byLedger<Fill extends { readonly at: Instant }, Adjustment extends { readonly at: Instant }>(
+  fills: readonly Fill[],
+  adjustments: readonly Adjustment[],
+  keyOf: (step: Fill | Adjustment) => unknown,
+): (Fill | Adjustment)[] {
+  const [filled, adjusted] = [groupBy(fills, keyOf), groupBy(adjustments, keyOf)]
+  const ledgers = new Set([...filled.keys(), ...adjusted.keys()])
+  return [...ledgers].flatMap((key) => inOrder(filled.get(key) ?? [], adjusted.get(key) ?? []))
+}
+
 /** A book that is gone through fill by fill: of years there are more than should be held. */
 export interface BookStates {
   /** The next one in the order of booking. */
@@ -127,7 +138,7 @@ export function bookStates(
     end: () => {
       let state: LedgerState = { cash, positions: [] }
       return byMoment(adjustments, moments).map((own, place) => {
-        for (const step of byLedger(waiting[place] ?? [], own)) move(step)
+        for (const step of byLedger(waiting[place] ?? [], own, ledgerOf)) move(step)
         if (hasMoved) state = { cash, positions: [...ledgers.entries()].flatMap(heldOf) }
         hasMoved = false
         return state
@@ -137,13 +148,6 @@ export function bookStates(
 }
 
 const ledgerOf = ({ ledger, instrumentId }: BookedStep): string => `${ledger ?? ''} ${instrumentId}`
-
-/** Ledger after ledger: what befell another one, or the cash alone, stands between none of its fills. */
-function byLedger(fills: readonly BookedFill[], adjustments: readonly BookedAdjustment[]): BookedStep[] {
-  const [filled, adjusted] = [groupBy(fills, ledgerOf), groupBy(adjustments, ledgerOf)]
-  const ledgers = new Set([...filled.keys(), ...adjusted.keys()])
-  return [...ledgers].flatMap((key) => inOrder(filled.get(key) ?? [], adjusted.get(key) ?? []))
-}
 
 /** What a ledger of one instrument has come to in the end. */
 export function heldAtLast({ fills, adjustments }: BookHistory): HeldSince {

@@ -11,9 +11,8 @@ import {
 } from '../../domain/billing/plan-charges.ts'
 import { oppositeOf } from '../../domain/codes.ts'
 import { dec, zero } from '../../domain/decimal.ts'
-import { groupBy } from '../../domain/group.ts'
 import { isPlatformAdmin, readsPerson, seesStrategy } from '../../domain/people/access.ts'
-import { firstFrom, inOrder } from '../../domain/positions/ledger-state.ts'
+import { byLedger, firstFrom } from '../../domain/positions/ledger-state.ts'
 import { loadBookAdjustments } from '../../storage/accounts/book-history.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 import { findPersonTenancies, loadStrategyFacts } from '../../storage/people/access.ts'
@@ -85,10 +84,7 @@ async function finishedTrades(
   extras: ExtraCharges,
 ): Promise<Map<number, Charged[]>> {
   const adjustments = await loadBookAdjustments(sql, 'strategy', [strategyId])
-  const splits = groupBy(
-    adjustments.filter((one) => one.split),
-    (one) => one.instrumentId,
-  )
+  const split = new Set(adjustments.flatMap((one) => (one.split ? one.instrumentId : [])))
   const finished = new Map<number, Charged[]>()
   const book = planBooks()
   const carryOn = (step: PricedFill | PlanAdjustment): void => {
@@ -98,17 +94,15 @@ async function finishedTrades(
       finished.set(instrumentId, trades)
     }
   }
-  // A fill of before a split may be booked after it: of what was split all are put in order first, each by its own splits.
+  // A fill of before a split may be booked after it: of what was split all are put in order first.
   const kept: PricedFill[] = []
   for await (const fills of readPricedFills(sql, strategyId, plan))
     for (const fill of fills) {
       extras.add(fill)
-      if (splits.has(fill.instrumentId)) kept.push(fill)
+      if (split.has(fill.instrumentId)) kept.push(fill)
       else carryOn(fill)
     }
-  const steps = [...groupBy(kept, (fill) => fill.instrumentId)].flatMap(([id, fills]) =>
-    inOrder<PricedFill, PlanAdjustment>(fills, splits.get(id) ?? []),
-  )
+  const steps = byLedger<PricedFill, PlanAdjustment>(kept, adjustments, ({ instrumentId }) => instrumentId)
   await inTurns(steps, (some) => {
     for (const step of some) carryOn(step)
     return []
