@@ -19,6 +19,19 @@ const waive = (chargeId: number, isLookedUp = false) =>
   db.transaction((tx) => waiveCharge(tx, { chargeId, isLookedUp }))
 const chosen = () => db.read.one`select plan_id as plan, next_plan_id as next from subscription`
 
+/** On the day after the start of a plan a change to another is declined; what is asked for later is paid. Answers its charge. */
+async function declineChange(plan: number, other: number): Promise<number> {
+  await attach()
+  await choose(plan)
+  await work()
+  clock.time = start + day
+  await payBy(decliningMethod)
+  await choose(other)
+  await work()
+  await payBy('pm_card')
+  return (await db.read.one<{ id: number }>`select id from charge where purpose = 'upgrade'`).id
+}
+
 test('what was paid otherwise after a decline is asked for no more, and money that comes for it is a second payment', async () => {
   await declineRenewal()
   const { id } = await db.read.one<{ id: number }>`select id from charge where status = 'due'`
@@ -168,20 +181,12 @@ test.each([
   async (which, days, then, last) => {
     const { small, large } = await offerPlans()
     const tiny = await savePlan(db.write, { ...offer, name: 'Tiny', price: '10' })
-    await attach()
-    await choose(small)
-    await work()
-    clock.time = start + day
-    await payBy(decliningMethod)
-    await choose(large)
-    await work()
-    await payBy('pm_card')
+    const id = await declineChange(small, large)
     // At the same moment: the clock does not tell what came first.
     if (which === 'none') await cancelPlan(db.write, scene.ids.person, 'investor')
     else await choose(which === 'the present one' ? small : tiny)
     clock.time = start + days * day
     await work()
-    const { id } = await db.read.one<{ id: number }>`select id from charge where purpose = 'upgrade'`
     const plans = { tiny, small, ended: small }
     if (then === 'in vain') expect(await settle(id)).toBe('notedInVain')
     else {
@@ -200,18 +205,10 @@ test.each([
 test('a change to a plan of another term, too, begins no more once what was chosen since it was declined has begun', async () => {
   const { small, large } = await offerPlans(365)
   const tiny = await savePlan(db.write, { ...offer, name: 'Tiny', price: '10' })
-  await attach()
-  await choose(small)
-  await work()
-  await payBy(decliningMethod)
-  clock.time = start + day
-  await choose(large)
-  await work()
-  await payBy('pm_card')
+  const id = await declineChange(small, large)
   await choose(tiny)
   clock.time = start + 31 * day
   await work()
-  const { id } = await db.read.one<{ id: number }>`select id from charge where purpose = 'upgrade'`
   expect(await settle(id)).toBe('notedInVain')
   expect(await chosen()).toEqual({ plan: tiny, next: null })
   await sound()
@@ -243,14 +240,7 @@ test('what was chosen before a change of plans gives way to it, paid after all a
   const { small, large } = await offerPlans()
   const tiny = await savePlan(db.write, { ...offer, name: 'Tiny', price: '10' })
   const medium = await savePlan(db.write, { ...offer, name: 'Medium', price: '100' })
-  await attach()
-  await choose(small)
-  await work()
-  clock.time = start + day
-  await payBy(decliningMethod)
-  await choose(medium)
-  await work()
-  await payBy('pm_card')
+  await declineChange(small, medium)
   await choose(tiny)
   clock.time = start + 2 * day
   await payBy(decliningMethod)
@@ -318,15 +308,7 @@ test.each(['by hand', 'at Stripe’s'])(
   'a change of plans that would begin with a next term, and is paid %s when there is none to come, is told',
   async (how) => {
     const { small, large } = await offerPlans()
-    await attach()
-    await choose(small)
-    await work()
-    clock.time = start + day
-    await payBy(decliningMethod)
-    await choose(large)
-    await work()
-    const { id } = await db.read.one<{ id: number }>`select id from charge where purpose = 'upgrade'`
-    await payBy('pm_card')
+    const id = await declineChange(small, large)
     clock.time = start + 30 * day
     await work()
     expect(await cancelPlan(db.write, scene.ids.person, 'investor')).toBe(true)
