@@ -7,7 +7,7 @@ import { dec } from '../../domain/decimal.ts'
 import { hundredth } from '../../domain/mirror/mirror-target.ts'
 import type { Instant } from '../../domain/time.ts'
 import { firstMoment, hasCome } from '../database/moments.ts'
-import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
 import { claimStrategies } from '../work/matching.ts'
@@ -104,9 +104,10 @@ export async function markVariants(
   { wakes = false }: { readonly wakes?: boolean } = {},
 ): Promise<void> {
   if (strategyIds.length === 0) return
+  const moved = fragment`any(${uncounted(strategyIds, 'bigint')}::bigint[])`
   const marked = fragment`
     insert into variant_mark (variant_id) select strategy_id from variant
-    where ended_at is null and (strategy_id = any(${strategyIds}::bigint[]) or parent_id = any(${strategyIds}::bigint[]))`
+    where ended_at is null and (strategy_id = ${moved} or parent_id = ${moved})`
   await (wakes ? sql.run`with marked as (${marked}) select pg_notify('work', '')` : sql.run`${marked}`)
 }
 
