@@ -151,15 +151,11 @@ export const cancelOrders = (
     ), worked as (
       ${replacedBy(fragment`replaced`)}
     ), withdrawn as (
-      select account_id, id, false as waits from named
+      select account_id, id, ${waits} as waits from named
       union
-      select account_id, id, false from replaced
+      select account_id, id, ${waits} from replaced
       union
       select account_id, id, false from worked
-      union
-      select account_id, replacement_id, true from replaced
-      union
-      select account_id, replacement_id, true from worked
     ), decided as (
       select account_id, id, bool_or(waits) as waits from withdrawn group by account_id, id
     )
@@ -193,11 +189,20 @@ const withReplaced = (which: Fragment): Fragment => fragment`
     and x.status in ('A', '6') and y.status in ${live}
   where ${which} and o.status in ${live}`
 
-/** The live orders that unanswered replacements among `orders` are to replace. */
+/**
+ * The live orders that unanswered replacements among `orders` are to replace. Asked for as a truth, not as a join: of what
+ * a statement has locked the planner knows no number, and might compare each with each.
+ */
 const replacedBy = (orders: Fragment): Fragment => fragment`
-  select x.account_id, x.id, x.replaces_order_id, x.status, n.id as replacement_id
-  from ${orders} n join locked x on x.account_id = n.account_id and x.id = n.replaces_order_id
-  where n.status = 'A' and x.status in ${live}`
+  select x.account_id, x.id, x.replaces_order_id, x.status from locked x
+  where x.status in ${live} and ((x.account_id, x.id) in (
+    select n.account_id, n.replaces_order_id from ${orders} n
+    where n.status = 'A' and n.replaces_order_id is not null)) is true`
+
+/** Whether a named or replaced order is an unanswered replacement of a live one: it then ends with that. */
+const waits: Fragment = fragment`
+  status = 'A' and replaces_order_id is not null and (account_id, replaces_order_id) in (
+    select x.account_id, x.id from locked x where x.status in ${live})`
 
 /** Ends orders that no broker has seen because a successor took their place. */
 export async function supersedeOrders(tx: Sql, keys: readonly OrderKey[], at: Instant): Promise<void> {
