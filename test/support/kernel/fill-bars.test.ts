@@ -140,6 +140,17 @@ describe('bars', () => {
     })
   })
 
+  test('what follows a close that was not said to be one opens, on whichever side', () => {
+    const unsaid = { openClose: undefined }
+    const child = order('in', 1, buy, market, unsaid, { parent: 'out' })
+    expect(
+      bars([order('out', 5, sell, market, unsaid), child], [bar(0, 10, 11, 9)], { position: 5 }),
+    ).toEqual({
+      fills: [fill('out', 5, 10, o), fill('in', 1, 10, o)],
+      position: 1,
+    })
+  })
+
   test('a child that came after the bar had begun waits for the next, whenever its parent trades', () => {
     const later = { t: 30 }
     const seen = [bar(0, 10, 11, 9), bar(60, 20, 21, 19)]

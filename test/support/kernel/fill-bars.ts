@@ -95,7 +95,7 @@ function bookOrderOf(
   const { leaves, triggered: isTriggered, exitOf, ...working } = workingOrderOf(order)
   const parent = parentOf(order, orders)
   const isExit = parent !== undefined && order.bracket === true
-  const positionEffect = openCloseOf(order.openClose) ?? derived(order, parent, isExit, position)
+  const positionEffect = effectIn(order, orders, position)
   const held = newBookOrder(leaves, {
     ...working,
     isTriggered,
@@ -109,15 +109,20 @@ function bookOrderOf(
   return { order: parent ? held : { ...held, ...atWork }, nets: positionEffect === null }
 }
 
-/** Open or close of an order sent without it; null where it may do both. */
-function derived(
+/** Open or close of an order, also of one sent without it; null where it may do both. */
+function effectIn(
   order: BarOrderInput,
-  parent: BarOrderInput | undefined,
-  isExit: boolean,
+  orders: readonly BarOrderInput[],
   position: Decimal,
 ): PositionEffect | null {
-  if (isExit) return 'C'
-  if (parent) return parent.openClose !== 'C' && String(parent.side) !== String(order.side) ? 'C' : 'O'
+  const given = openCloseOf(order.openClose)
+  if (given) return given
+  const parent = parentOf(order, orders)
+  if (parent && order.bracket === true) return 'C'
+  if (parent) {
+    const isOpposite = String(parent.side) !== String(order.side)
+    return isOpposite && effectIn(parent, orders, position) !== 'C' ? 'C' : 'O'
+  }
   const { side, leaves } = workingOrderOf(order)
   const decision = decideOpenClose(undefined, side, leaves, position)
   return 'positionEffect' in decision && decision.positionEffect === 'C' ? 'C' : null

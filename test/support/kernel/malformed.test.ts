@@ -74,6 +74,7 @@ test.each([
   ['corporate.split', { ...split, new: 0 }, 'new is 0; a ratio is positive'],
   ['corporate.split', { ...split, old: -2 }, 'old is -2'],
   ['corporate.split', { ...split, previousClose: undefined }, 'previousClose is missing'],
+  ['stats.trades', { trades: [{ openDate: 0, closeDate: 1e308, profitLoss: 1 }] }, 'no time: 1e+308'],
 ])('%s refuses %j by name', (op, input, message) => {
   const failure = () => kernel(op, input)
   expect(failure).toThrow(`${op}: `)

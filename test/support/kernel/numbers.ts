@@ -14,7 +14,7 @@ export const optional = (value: Num | null | undefined): Decimal | null =>
 export const momentOf = (time: Time | null | undefined): Instant => {
   if (time === null || time === undefined) return Number.NEGATIVE_INFINITY
   const at = typeof time === 'number' ? time * 1000 : readInstant(time)
-  if (at === undefined || Number.isNaN(at)) throw new Error(`no time: ${time}`)
+  if (at === undefined || !Number.isFinite(at)) throw new Error(`no time: ${time}`)
   return at
 }
 
