@@ -1,13 +1,8 @@
 /** Any operation of the interface without a key: asked by the operator, or in the name and with the rights of a person. */
 import { compileRow, takesBody, textOf } from '../contract/index.ts'
-import { handlers } from '../operations/index.ts'
-import { createRunner } from '../operations/run.ts'
 import type { Database } from '../storage/database/database.ts'
-import { systemClock } from './clock.ts'
+import { callerOf, openRunner, refusal, routeOf } from './asking.ts'
 import { type Config, ConfigError } from './config.ts'
-import { environments } from './environment.ts'
-import { callerOf, refusal, routeOf } from './export.ts'
-import { openSecrets } from './secrets.ts'
 import { told } from './tool.ts'
 
 export interface Asked {
@@ -32,9 +27,7 @@ export async function askOperation(db: Database, config: Config, asked: Asked): 
   const query = new Map(Object.entries(asked.params).map(([name, value]) => [name, [String(value)]]))
   const input = compiled.readInput(takesBody(row) ? asked.params : query)
   if ('faults' in input) throw refusal(asked.operation, input.faults)
-  const environment = environments(config).orders
-  const secrets = await openSecrets(config, db)
-  const run = createRunner({ db, clock: systemClock, handlers, secrets, environment })
+  const run = await openRunner(db, config)
   const caller = await callerOf(db.read, asked.personId)
   const from = { requestId: 'call', origin: 'http://localhost' }
   // What is written in the name of the platform itself has nobody to name; the rows say so.

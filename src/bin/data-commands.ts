@@ -5,18 +5,14 @@ import { listings } from '../contract/index.ts'
 import { instrumentColumns } from '../execution/instrument-files.ts'
 import { type IndexClose, readIndexCloses } from '../execution/market/index-file.ts'
 import { recordingColumns } from '../execution/market/replay.ts'
-import { handlers } from '../operations/index.ts'
-import { createRunner } from '../operations/run.ts'
 import { saveIndexCloses } from '../storage/strategies/strategy-statistics.ts'
-import { systemClock } from './clock.ts'
+import { callerOf, openRunner } from './asking.ts'
 import { ConfigError } from './config.ts'
-import { environments } from './environment.ts'
-import { callerOf, exportListing, writeExport } from './export.ts'
+import { exportListing, writeExport } from './export.ts'
 import { fileWords } from './file-words.ts'
 import { importColumns, importFile, importInstruments, importKinds } from './import.ts'
 import { openLog } from './log.ts'
 import { type Played, replayFile } from './replay.ts'
-import { openSecrets } from './secrets.ts'
 import { firstOf, type Output, readId, safeLine, say, tool, withDatabase, withPlatform } from './tool.ts'
 
 /** Adds index, replay, import and export. */
@@ -91,14 +87,7 @@ function addExportCommand(command: Command): void {
       if (options.json && options.out === undefined)
         throw new ConfigError('--json needs --out: a listing is CSV')
       return withPlatform(async (db, config) => {
-        const environment = environments(config).orders
-        const run = createRunner({
-          db,
-          clock: systemClock,
-          handlers,
-          secrets: await openSecrets(config, db),
-          environment,
-        })
+        const run = await openRunner(db, config)
         const caller = await callerOf(db.read, options.person)
         const pages = exportListing(run, { listing, words, host: options.host, caller })
         await writeExport(pages, options.out)

@@ -4,7 +4,8 @@
  * person, the admins of its site and the platform: not in an answer, not in a log, not in an export.
  */
 import { afterAll, describe, expect, test } from 'vitest'
-import { callerOf, exportListing } from '../../src/bin/export.ts'
+import { callerOf } from '../../src/bin/asking.ts'
+import { exportListing } from '../../src/bin/export.ts'
 import { hostNames, listings, routesOf, rows } from '../../src/contract/index.ts'
 import { handlers } from '../../src/operations/index.ts'
 import { createRunner } from '../../src/operations/run.ts'
