@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { settleAtBroker } from '../operations/approvals.ts'
 import { listAwaitingBroker } from '../storage/mirror/approvals.ts'
 import { ConfigError } from './config.ts'
-import { type Output, readWords, say, tableOf, tool, utcOf, withPlatform } from './tool.ts'
+import { type Output, readWords, say, sayList, tableOf, tool, utcOf, withPlatform } from './tool.ts'
 
 /** Adds approvals list, complete and fail. */
 export function addApprovalCommands(approvals: Command): void {
@@ -27,7 +27,7 @@ export function addApprovalCommands(approvals: Command): void {
           asked: row.askedUtc,
         })),
       )
-      say(output, { waiting }, lines.length === 0 ? 'Nothing waits for a broker.' : lines)
+      sayList(output, { waiting }, lines, 'Nothing waits for a broker.')
     }),
   )
   tool(approvals, 'complete <requestId>', 'the broker has enabled the account: trading starts').action(

@@ -8,7 +8,7 @@ import { auditPublicKey, headsFile, readHeads } from './audit-heads.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { checkPlatform } from './database.ts'
 import { hasSecret } from './secrets.ts'
-import { type Output, readWhole, say, tool, utcOf, withPlatform } from './tool.ts'
+import { type Output, readWhole, say, sayList, tool, utcOf, withPlatform } from './tool.ts'
 
 const booksLimitMs = 300_000
 /** Of one index. Somebody waits for the answer, and may end that. */
@@ -52,7 +52,7 @@ const checkBooks = (output: Output): Promise<void> =>
       ...(indexes?.damaged ?? []).map(({ index, says }) => `the index ${index} is damaged: ${says}`),
     ]
     const sound = `Every book adds up${indexWords(indexes)}`
-    say(output, { violations, indexes: indexes ?? null }, lines.length === 0 ? sound : lines)
+    sayList(output, { violations, indexes: indexes ?? null }, lines, sound)
     if (lines.length > 0) process.exitCode = 1
   })
 
@@ -77,7 +77,7 @@ const verifyLog = ({ head, ...output }: Output & { head?: string }): Promise<voi
       lines.push(`there is no signed head in ${file}: whether the end is missing cannot be told`)
     const signedAt = kept?.signedAt ?? null
     const sound = `${report.verified} entries are as they were entered; ${report.unsealed} wait to be chained.`
-    say(output, { ...report, signedAt }, lines.length === 0 ? sound : lines.join('\n'))
+    sayList(output, { ...report, signedAt }, lines, sound)
     if (lines.length > 0) process.exitCode = 1
   })
 
@@ -104,5 +104,5 @@ const showLog = ({ limit, object, ...output }: Output & { limit: number; object?
         `${utcOf(occurredAt)} ${actor} ${who ?? ''} ${operation}: ${what} ${JSON.stringify(before)} -> ${JSON.stringify(after)}`,
     )
     const facts = entries.map(({ occurredAt, ...entry }) => ({ occurredUtc: utcOf(occurredAt), ...entry }))
-    say(output, { entries: facts }, lines.length === 0 ? 'There are no such entries.' : lines)
+    sayList(output, { entries: facts }, lines, 'There are no such entries.')
   })

@@ -27,6 +27,7 @@ import {
   readWhole,
   readWords,
   say,
+  sayList,
   siteIdOf,
   tableOf,
   tool,
@@ -96,7 +97,7 @@ function addCatalog(catalog: Command): void {
           markup: row.markup,
         })),
       )
-      say(output, { catalog: entries }, lines.length === 0 ? 'The catalog is empty.' : lines)
+      sayList(output, { catalog: entries }, lines, 'The catalog is empty.')
     }),
   )
   for (const Action of ['Add', 'Remove'] as const) addCatalogChange(catalog, Action)
@@ -177,7 +178,7 @@ function addPlans(plans: Command): void {
           price: row.price,
         })),
       )
-      say(output, { plans: offered }, lines.length === 0 ? 'There are no plans.' : lines)
+      sayList(output, { plans: offered }, lines, 'There are no plans.')
     }),
   )
   tool(plans, 'withdraw <plan>', 'who has it keeps it until the end of the term').action(

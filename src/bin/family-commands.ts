@@ -10,6 +10,7 @@ import {
   readWhole,
   readWords,
   say,
+  sayList,
   tableOf,
   tool,
   utcOf,
@@ -63,7 +64,7 @@ export function addFamilyCommands(mux: Command): void {
           created: row.created,
         })),
       )
-      say(output, { variants }, lines.length === 0 ? 'There are no variants.' : lines)
+      sayList(output, { variants }, lines, 'There are no variants.')
     }),
   )
   tool(mux, 'end <variant>', 'it goes on by itself, with what it holds').action(

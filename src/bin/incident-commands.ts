@@ -4,7 +4,7 @@ import { endIncidents, type Incident, listIncidents } from '../storage/work/inci
 import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
-import { type Output, readId, readWhole, say, tool, utcOf, withPlatform } from './tool.ts'
+import { type Output, readId, readWhole, say, sayList, tool, utcOf, withPlatform } from './tool.ts'
 
 /** Adds incidents list and end. */
 export function addIncidentCommands(incidents: Command): void {
@@ -20,11 +20,7 @@ export function addIncidentCommands(incidents: Command): void {
 const list = ({ limit, all = false, ...output }: Output & { limit: number; all?: boolean }): Promise<void> =>
   withPlatform(async (db) => {
     const found = await listIncidents(db.read, { limit, withEnded: all })
-    say(
-      output,
-      { incidents: found.map(factsOf) },
-      found.length === 0 ? 'Nothing to look at.' : found.map(lineOf),
-    )
+    sayList(output, { incidents: found.map(factsOf) }, found.map(lineOf), 'Nothing to look at.')
   })
 
 const factsOf = ({ id, kind, detail, occurredAt, endedAt }: Incident): object => ({

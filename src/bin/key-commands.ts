@@ -9,7 +9,7 @@ import { deleteKey, listLivingKeys } from '../storage/people/keys.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
 import { openSecrets } from './secrets.ts'
-import { type Output, readId, readWhole, say, tool, utcOf, withPlatform } from './tool.ts'
+import { type Output, readId, readWhole, say, sayList, tool, utcOf, withPlatform } from './tool.ts'
 
 interface IssueOptions extends Output {
   person: number
@@ -82,7 +82,7 @@ const list = ({ person, ...output }: Output & { person: number }): Promise<void>
     const lines = keys.map((key) =>
       `${key.keyId}  ${key.createdUtc} to ${key.expiresUtc}  ${key.comment}`.trim(),
     )
-    say(output, { keys }, lines.length === 0 ? `Person ${person} has no living key.` : lines)
+    sayList(output, { keys }, lines, `Person ${person} has no living key.`)
   })
 
 /** Seconds to calls in them. Throws ConfigError. */

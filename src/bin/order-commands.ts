@@ -16,7 +16,7 @@ import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
 import { addReasonCommand } from './order-reasons.ts'
-import { deedOf, type Output, readId, say, tool, utcOf, withPlatform } from './tool.ts'
+import { deedOf, type Output, readId, say, sayList, tool, utcOf, withPlatform } from './tool.ts'
 
 /** Adds orders waiting, confirm, decline, differing, settle and why. */
 export function addOrderCommands(orders: Command): void {
@@ -24,7 +24,7 @@ export function addOrderCommands(orders: Command): void {
     withPlatform(async (db) => {
       const waiting = await listWaitingOrders(db.read, systemClock.now())
       const facts = waiting.map(({ confirmBy, ...order }) => ({ ...order, confirmByUtc: utcOf(confirmBy) }))
-      say(output, { waiting: facts }, waiting.length === 0 ? 'No order waits.' : waiting.map(lineOf))
+      sayList(output, { waiting: facts }, waiting.map(lineOf), 'No order waits.')
     }),
   )
   tool(orders, 'confirm <orderId>', 'its holder says yes: it is sent').action((id: string, output: Output) =>
@@ -69,11 +69,7 @@ const decide = (
 const listDiffering = (output: Output): Promise<void> =>
   withPlatform(async (db) => {
     const orders = await listDifferingOrders(db.read, systemClock.now(), null)
-    say(
-      output,
-      { differing: orders.map(factsOf) },
-      orders.length === 0 ? 'No order differs.' : orders.map(differenceOf),
-    )
+    sayList(output, { differing: orders.map(factsOf) }, orders.map(differenceOf), 'No order differs.')
   })
 
 const bookedOf = ({ restated, executed }: DifferingOrder): string => dec(restated?.[0] ?? executed).toFixed()

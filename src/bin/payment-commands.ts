@@ -25,6 +25,7 @@ import {
   readWhole,
   readWords,
   say,
+  sayList,
   tableOf,
   tool,
   utcOf,
@@ -103,7 +104,7 @@ const listUnpaid = ({
   withPlatform(async (db) => {
     const unpaid = await listUnpaidCharges(db.read, { personId: person, limit })
     const facts = unpaid.map(({ dueAt, ...charge }) => ({ ...charge, dueUtc: utcOf(dueAt) }))
-    say(output, { unpaid: facts }, unpaid.length === 0 ? 'Nothing is unpaid.' : tableOf(unpaid.map(rowOf)))
+    sayList(output, { unpaid: facts }, tableOf(unpaid.map(rowOf)), 'Nothing is unpaid.')
   })
 
 const rowOf = (charge: UnpaidCharge) => ({
@@ -133,7 +134,7 @@ const showSurplus = ({ all, limit, ...output }: Output & { all?: true; limit: nu
       returned: row.returned,
       booked: row.bookedUtc ?? '-',
     }))
-    say(output, { surplus }, rows.length === 0 ? 'Nothing is to be given back.' : tableOf(lines))
+    sayList(output, { surplus }, tableOf(lines), 'Nothing is to be given back.')
   })
 
 type Noted = NotedPayment | NotedWaiver

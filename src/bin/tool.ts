@@ -27,6 +27,10 @@ export function say(output: Output, facts: object, text: string | readonly strin
   console.log(output.json ? safeJson(facts) : lines.map(safeLine).join('\n'))
 }
 
+/** Prints what was found, line after line, or in words that there is none. */
+export const sayList = (output: Output, facts: object, lines: readonly string[], none: string): void =>
+  say(output, facts, lines.length === 0 ? none : lines)
+
 /** Names are anybody's: in a terminal they could move the cursor, or begin a line that looks like ours. */
 const control = /\p{Cc}/gu
 /** A text in one line that gives a terminal no orders. */

@@ -19,7 +19,7 @@ import {
 import { noteCommand } from './acting.ts'
 import { ConfigError } from './config.ts'
 import { openSecrets } from './secrets.ts'
-import { type Output, readId, say, tableOf, tool, utcOf, withPlatform } from './tool.ts'
+import { type Output, readId, say, sayList, tableOf, tool, utcOf, withPlatform } from './tool.ts'
 
 /** Adds webhooks add, list, rotate, try, disable, enable, deliveries and resend. */
 export function addWebhookCommands(webhooks: Command): void {
@@ -39,7 +39,7 @@ export function addWebhookCommands(webhooks: Command): void {
           state: row.disabledReason ?? 'enabled',
         })),
       )
-      say(output, { webhooks: rows }, lines.length === 0 ? 'Nobody is told.' : lines)
+      sayList(output, { webhooks: rows }, lines, 'Nobody is told.')
     }),
   )
   tool(webhooks, 'try <id>', 'send it a sample of an event, and say what it answers')
@@ -58,7 +58,7 @@ export function addWebhookCommands(webhooks: Command): void {
           nextTryUtc: utcOf(nextTryAt),
           deliveredUtc: utcOf(deliveredAt),
         }))
-        say(output, { deliveries: facts }, lines.length === 0 ? 'It was told nothing.' : lines)
+        sayList(output, { deliveries: facts }, lines, 'It was told nothing.')
       }),
   )
 }
