@@ -87,8 +87,12 @@ function canonical(text: string): string {
 export function exactNumber(text: string): number | undefined {
   if (!numberText.test(text)) return undefined
   const value = Number(text)
-  return canonical(text) === canonical(String(value)) ? value : undefined
+  return isSameDecimal(text, value) ? value : undefined
 }
+
+/** Whether a double prints as the decimal that was written. */
+export const isSameDecimal = (text: string, value: number): boolean =>
+  canonical(text) === canonical(String(value))
 
 function decimalsOf(value: number): number {
   if (Number.isInteger(value)) return 0

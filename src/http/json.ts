@@ -5,6 +5,7 @@
  * Linear in time; the names of Object.prototype are ordinary members, `__proto__` is refused.
  */
 import { isUtf8 } from 'node:buffer'
+import { isSameDecimal } from '../contract/index.ts'
 import { readPlainJson } from './plain-json.ts'
 
 export type Json =
@@ -229,23 +230,4 @@ function integerOf(text: string, sign: string, whole: string): Json {
   if (whole.length > bigintDigitsMax) return { inexact: text }
   const value = BigInt(sign + whole)
   return Number.isSafeInteger(Number(value)) ? Number(value) : value
-}
-
-/** True when the double prints as the same decimal that the text wrote. */
-function isSameDecimal(text: string, value: number): boolean {
-  if (!Number.isFinite(value)) return false
-  return significand(text) === significand(String(value))
-}
-
-/** A decimal in one spelling: digits without outer zeros, and the power of ten of the last of them. */
-function significand(text: string): string {
-  const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e')
-  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
-  const digits = (whole + fraction).replace(/^0+/, '')
-  let end = digits.length
-  while (end > 0 && digits.charCodeAt(end - 1) === 0x30) end--
-  if (end === 0) return '0'
-  const power =
-    BigInt(exponent.slice(0, bigintDigitsMax)) - BigInt(fraction.length) + BigInt(digits.length - end)
-  return `${mantissa.startsWith('-') ? '-' : ''}${digits.slice(0, end)}e${power}`
 }
