@@ -3,6 +3,7 @@
  * booked. Equity and trades differ from the booked ones by what the plan would have charged more.
  */
 
+import { firstFrom } from '../ascending.ts'
 import type { SecurityType, Side } from '../codes.ts'
 import { type Decimal, zero } from '../decimal.ts'
 import {
@@ -12,7 +13,7 @@ import {
   type OrderTurnover,
   type PlanRates,
 } from '../positions/commission.ts'
-import { type BookedAdjustment, firstFrom } from '../positions/ledger-state.ts'
+import type { BookedAdjustment } from '../positions/ledger-state.ts'
 import { applyFill, flat, type Position } from '../positions/position.ts'
 import { splitHolding } from '../positions/split.ts'
 import { type FinishedTrade, type OpenTrade, tradeAfterFill } from '../positions/trade.ts'

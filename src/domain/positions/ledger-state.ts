@@ -3,6 +3,7 @@
  * ledger with the twelve decimals that positions are kept with, exact cash as the entries moved it. Whoever asks
  * about a day long gone gets the books of that day, in the units of that day.
  */
+import { firstFrom } from '../ascending.ts'
 import type { SecurityType, Side } from '../codes.ts'
 import { type Decimal, ledgerPlaces, roundTo, zero } from '../decimal.ts'
 import { groupBy } from '../group.ts'
@@ -210,18 +211,6 @@ function byMoment<Step extends { readonly at: Instant }>(
   const found = moments.map((): Step[] => [])
   for (const step of steps) found[firstFrom(moments, step.at)]?.push(step)
   return found
-}
-
-/** The place of the first of `moments` (ascending) at `at` or later. */
-export function firstFrom(moments: ArrayLike<Instant>, at: Instant): number {
-  let low = 0
-  let high = moments.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((moments[middle] as Instant) < at) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 const afterStep = (entry: Entry | undefined, step: BookedStep): Entry | undefined =>

@@ -2,8 +2,9 @@
  * A record beside an index. Both are joined on their dates first and only then turned into returns, so a day
  * that one of them misses merges into the next return of both.
  */
+import { firstFrom } from '../ascending.ts'
 import type { Day } from '../time.ts'
-import { type EquitySeries, finite, firstFrom, negligible } from './series.ts'
+import { type EquitySeries, finite, negligible } from './series.ts'
 
 /** Closes of an index, days ascending. A close at or below zero is read as missing. */
 export interface IndexSeries {

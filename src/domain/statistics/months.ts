@@ -2,8 +2,9 @@
  * Returns of calendar months and years. A month runs from the last value before it to its own last value; the
  * first from the starting cash, the current one to now. A year compounds its months.
  */
+import { firstFrom } from '../ascending.ts'
 import { dayOf, partsOfDay } from '../time.ts'
-import { type EquitySeries, firstFrom, negligible, returnBetween } from './series.ts'
+import { type EquitySeries, negligible, returnBetween } from './series.ts'
 
 export interface PeriodReturn {
   readonly year: number

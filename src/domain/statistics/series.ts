@@ -60,16 +60,6 @@ export function equitySeries(record: EquityRecord): EquitySeries {
   return { startDay: record.startDay, days, wealth, returns, isSolvent }
 }
 
-/** The first position in `[low, high)` whose day is not before `day`; `high` when all are. Days ascend. */
-export function firstFrom(days: Int32Array, day: Day, low = 0, high = days.length): number {
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (days[middle]! < day) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
 /** What one unit of starting capital became; null without starting capital. */
 export function growthOf({ wealth }: EquitySeries): number | null {
   const first = wealth[0]!

@@ -1,5 +1,6 @@
 /** The closed trades of a strategy, each from flat to flat with its lowest moment, under any commission plan. */
 
+import { firstFrom } from '../../domain/ascending.ts'
 import {
   type ExtraCharges,
   extraCharges,
@@ -12,7 +13,7 @@ import {
 import { oppositeOf } from '../../domain/codes.ts'
 import { dec, zero } from '../../domain/decimal.ts'
 import { isPlatformAdmin, readsPerson, seesStrategy } from '../../domain/people/access.ts'
-import { byLedger, firstFrom } from '../../domain/positions/ledger-state.ts'
+import { byLedger } from '../../domain/positions/ledger-state.ts'
 import { loadBookAdjustments } from '../../storage/accounts/book-history.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 import { findPersonTenancies, loadStrategyFacts } from '../../storage/people/access.ts'
