@@ -40,6 +40,10 @@ type RuleOf<Name extends Access['rule']> = Extract<Access, { rule: Name }>
 
 const forbidden = (field: string): Refused => refuse('Forbidden', field)
 
+/** What is not there: the operator is told so, others hear what they hear of what is foreign. */
+export const refuseAbsent = (caller: Caller, field: string): Refused =>
+  isPlatformAdmin(caller) ? refuse('NotFound', field) : forbidden(field)
+
 /** The value at a dotted path of the parameters, undefined where a step is missing. */
 function at(params: unknown, path: string | undefined): unknown {
   if (path === undefined) return undefined
@@ -166,8 +170,8 @@ function verdictOn<Facts>(
   path: string,
   allows: (caller: Caller, strategy: Facts) => boolean,
 ): Verdict {
-  if (strategy) return allows(caller, strategy) ? undefined : forbidden(path)
-  return isPlatformAdmin(caller) ? refuse('NotFound', path) : forbidden(path)
+  if (!strategy) return refuseAbsent(caller, path)
+  return allows(caller, strategy) ? undefined : forbidden(path)
 }
 
 /** Every strategy that a call names, itself, in a list or through a signal, must be one whose orders it may see. */
@@ -219,8 +223,7 @@ async function checkPersons(
   return calls.map(({ ctx: { caller }, params }) => {
     const sent = idAt(params, access.person)
     const account = at(params, access.account) as string | undefined
-    const absent = (field: string): Refused =>
-      mayBeAbsent && isPlatformAdmin(caller) ? refuse('NotFound', field) : forbidden(field)
+    const absent = (field: string): Refused => (mayBeAbsent ? refuseAbsent(caller, field) : forbidden(field))
     if (sent !== undefined) {
       const tenancy = tenancies.get(Number(sent))
       if (!tenancy) return absent(access.person ?? '')
@@ -252,8 +255,8 @@ async function checkSites(
     if (!isPlatformAdmin(caller) && !mayAdminister(caller, access))
       return forbidden(access.site ?? access.geoSite ?? access.person ?? access.userToken ?? '')
     for (const { field, tenancy } of namedBy(call)) {
-      if (tenancy === undefined && isPlatformAdmin(caller)) return refuse('NotFound', field)
-      if (tenancy === undefined || !administers(caller, tenancy)) return forbidden(field)
+      if (tenancy === undefined) return refuseAbsent(caller, field)
+      if (!administers(caller, tenancy)) return forbidden(field)
     }
     return undefined
   })

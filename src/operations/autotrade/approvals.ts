@@ -4,7 +4,7 @@
  * strategy takes the place of an open request.
  */
 import { randomUUID } from 'node:crypto'
-import { isPlatformAdmin, readsPerson } from '../../domain/people/access.ts'
+import { readsPerson } from '../../domain/people/access.ts'
 import { approvalAt, approvalLife } from '../../domain/people/approval.ts'
 import type { AccountRow } from '../../storage/accounts/accounts.ts'
 import {
@@ -14,6 +14,7 @@ import {
   findOpenApproval,
   insertApproval,
 } from '../../storage/mirror/approvals.ts'
+import { refuseAbsent } from '../access.ts'
 import { type Context, type Outcome, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { approvalToken } from '../secrets.ts'
@@ -94,7 +95,7 @@ function shownApproval(ctx: Context, row: ApprovalRow) {
 /** A request is seen by its person and the admins of the person's site; others learn nothing of it. */
 export const getAutotradeApprovalStatus: Handler<'GetAutotradeApprovalStatus'> = async (ctx, params) => {
   const row = await findApproval(ctx.sql, params.RequestId)
-  const forbidden = refuse('Forbidden', 'RequestId')
-  if (!row) return isPlatformAdmin(ctx.caller) ? refuse('NotFound', 'RequestId') : forbidden
-  return readsPerson(ctx.caller, row) ? { results: [shownApproval(ctx, row)] } : forbidden
+  if (!row) return refuseAbsent(ctx.caller, 'RequestId')
+  if (!readsPerson(ctx.caller, row)) return refuse('Forbidden', 'RequestId')
+  return { results: [shownApproval(ctx, row)] }
 }

@@ -12,12 +12,13 @@ import {
 } from '../../domain/billing/plan-charges.ts'
 import { oppositeOf } from '../../domain/codes.ts'
 import { dec, zero } from '../../domain/decimal.ts'
-import { isPlatformAdmin, readsPerson, seesStrategy } from '../../domain/people/access.ts'
+import { readsPerson, seesStrategy } from '../../domain/people/access.ts'
 import { byLedger } from '../../domain/positions/ledger-state.ts'
 import { loadBookAdjustments } from '../../storage/accounts/book-history.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 import { findPersonTenancies, loadStrategyFacts } from '../../storage/people/access.ts'
 import { readClosedTrades, type TradeRow } from '../../storage/strategies/trade-listings.ts'
+import { refuseAbsent } from '../access.ts'
 import { type Context, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { shownSymbols } from '../symbols.ts'
@@ -47,9 +48,8 @@ async function refusalFor(
 ): Promise<Refused | undefined> {
   if (personId === undefined || personId === caller.personId) return undefined
   const tenancy = (await findPersonTenancies(sql, [personId])).get(Number(personId))
-  if (!tenancy && isPlatformAdmin(caller)) return refuse('NotFound', 'PersonId')
-  if (!tenancy || !readsPerson(caller, { personId: Number(personId), ...tenancy }))
-    return refuse('Forbidden', 'PersonId')
+  if (!tenancy) return refuseAbsent(caller, 'PersonId')
+  if (!readsPerson(caller, { personId: Number(personId), ...tenancy })) return refuse('Forbidden', 'PersonId')
   const viewer = { personId: Number(personId), role: 'user', siteId: tenancy.siteId } as const
   const [facts] = await loadStrategyFacts(sql, [strategyId], [viewer.personId])
   return facts && seesStrategy(viewer, facts) ? undefined : refuse('NotFound', 'StrategyId')

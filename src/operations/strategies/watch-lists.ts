@@ -3,7 +3,7 @@
  * person's is refused like one that does not exist; adding what is there changes nothing.
  */
 import type { ParamsOf, ResultOf } from '../../contract/index.ts'
-import { isPlatformAdmin, seesStrategy } from '../../domain/people/access.ts'
+import { seesStrategy } from '../../domain/people/access.ts'
 import { loadStrategyFacts } from '../../storage/people/access.ts'
 import {
   deleteWatchList,
@@ -17,7 +17,8 @@ import {
   type WatchListMemberRow,
   type WatchListRow,
 } from '../../storage/strategies/watch-lists.ts'
-import { type Context, isRefused, type Outcome, type Refused, refuse } from '../context.ts'
+import { refuseAbsent } from '../access.ts'
+import { type Context, isRefused, type Outcome, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
 
@@ -41,10 +42,6 @@ const shownMember = ({ id, strategyId, personId, addedAt }: WatchListMemberRow) 
   PersonId: personId,
 })
 
-/** A list that is not there: the operator is told so, others hear what they hear of a foreign one. */
-const refuseAbsent = ({ caller }: Context): Refused =>
-  refuse(isPlatformAdmin(caller) ? 'NotFound' : 'Forbidden', 'WatchListId')
-
 /** A person's watch lists. */
 export const getWatchLists: Handler<'GetWatchLists'> = (ctx, params) =>
   paged(ctx, 'GetWatchLists', params, shownList, (request) =>
@@ -60,7 +57,7 @@ export const getWatchListMembers: Handler<'GetWatchListMembers'> = async (ctx, p
     ),
   ])
   // A wrong cursor is told before rights are looked at: told of lists that are there alone, it would tell which are.
-  return isThere || isRefused(members) ? members : refuseAbsent(ctx)
+  return isThere || isRefused(members) ? members : refuseAbsent(ctx.caller, 'WatchListId')
 }
 
 /** Makes or deletes a watch list, or adds a strategy to one or takes it off. */
@@ -70,7 +67,7 @@ export const manageWatchList: Handler<'ManageWatchList'> = async (ctx, params) =
   if (params.ModificationSource === 'LIST' && isAdded)
     return addList(ctx, personId, params.WatchListName ?? '')
   const watchListId = params.WatchListId ?? 0
-  if (!(await lockWatchList(ctx.sql, personId, watchListId))) return refuseAbsent(ctx)
+  if (!(await lockWatchList(ctx.sql, personId, watchListId))) return refuseAbsent(ctx.caller, 'WatchListId')
   if (params.ModificationSource === 'MEMBER') return changeMember(ctx, watchListId, params, isAdded)
   await deleteWatchList(ctx.sql, watchListId)
   return done
