@@ -13,6 +13,7 @@ import {
   findApproval,
   findOpenApproval,
   insertApproval,
+  type NewApproval,
 } from '../../storage/mirror/approvals.ts'
 import { refuseAbsent } from '../access.ts'
 import { type Context, type Outcome, refuse } from '../context.ts'
@@ -30,24 +31,26 @@ const naming = ({ host }: Context, id: string): Record<string, string> => ({
   ...(host === 'WL' && { location: `GetAutotradeApprovalStatus?RequestId=${id}` }),
 })
 
+/** Writes a request, and names it to the caller. */
+async function enter(
+  ctx: Context,
+  { account, strategyId }: Asked,
+  request: Pick<NewApproval, 'action' | 'status' | 'expiresAt' | 'choices'>,
+): Promise<Record<string, string>> {
+  const id = randomUUID()
+  await insertApproval(ctx.sql, { ...request, id, accountId: account.id, strategyId, createdAt: ctx.now })
+  return naming(ctx, id)
+}
+
 /** Asks the account's holder. */
 export async function askCustomer(
   ctx: Context,
-  { account, strategyId }: Asked,
+  asked: Asked,
   choices: ApprovalChoices,
 ): Promise<Outcome<boolean>> {
-  const id = randomUUID()
-  await insertApproval(ctx.sql, {
-    createdAt: ctx.now,
-    expiresAt: ctx.now + approvalLife,
-    id,
-    accountId: account.id,
-    strategyId,
-    action: 'start',
-    status: 'PendingCustomer',
-    choices,
-  })
-  return { bare: true, headers: naming(ctx, id) }
+  const expiresAt = ctx.now + approvalLife
+  const headers = await enter(ctx, asked, { action: 'start', status: 'PendingCustomer', expiresAt, choices })
+  return { bare: true, headers }
 }
 
 /**
@@ -56,24 +59,14 @@ export async function askCustomer(
  */
 export async function settleApproval(
   ctx: Context,
-  { account, strategyId }: Asked,
+  asked: Asked,
   action: 'start' | 'stop',
   stoppedSetup?: number,
 ): Promise<Record<string, string> | undefined> {
   const isWritten = ctx.host === 'WL' && action === 'stop' && stoppedSetup !== undefined
-  if (!isWritten && !(await findOpenApproval(ctx.sql, account.id, strategyId, ctx.now))) return undefined
-  const id = randomUUID()
-  await insertApproval(ctx.sql, {
-    createdAt: ctx.now,
-    expiresAt: ctx.now,
-    id,
-    accountId: account.id,
-    strategyId,
-    action,
-    status: 'Completed',
-    choices: {},
-  })
-  return naming(ctx, id)
+  if (!isWritten && !(await findOpenApproval(ctx.sql, asked.account.id, asked.strategyId, ctx.now)))
+    return undefined
+  return enter(ctx, asked, { action, status: 'Completed', expiresAt: ctx.now, choices: {} })
 }
 
 function shownApproval(ctx: Context, row: ApprovalRow) {
