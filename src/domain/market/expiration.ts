@@ -107,35 +107,29 @@ export function lastSessionEnd(calendar: CalendarName, lastTradingDay: Day): Ins
   return sessionOn(calendar, tradeDateAtOrBefore(calendar, lastTradingDay))?.close
 }
 
-/**
- * Whether the last session of an instrument is over at an instant; without a last trading day (YYYY-MM-DD) it
- * never ends.
- */
-export function hasExpired(
-  { calendar, lastTradingDay }: { calendar: CalendarName; lastTradingDay: string | null },
-  at: Instant,
-): boolean {
-  const end = endOfTrading({ calendar, lastTradingDay })
+/** Whether the last session of an instrument is over at an instant. */
+export function hasExpired(contract: TradingTimes, at: Instant): boolean {
+  const end = endOfTrading(contract)
   return end !== null && end <= at
 }
 
 /** Whether an instrument trades at an instant: its market is open, and its last session is not over. */
-export const isTrading = (instrument: Omit<EndingContract, 'securityType'>, at: Instant): boolean =>
+export const isTrading = (instrument: TradingTimes, at: Instant): boolean =>
   isOpen(instrument.calendar, at) && !hasExpired(instrument, at)
 
-/** What must be known of an instrument to know its end. */
-export interface EndingContract {
-  readonly securityType: SecurityType
+interface TradingTimes {
   readonly calendar: CalendarName
   /** YYYY-MM-DD; null where trading does not end. */
   readonly lastTradingDay: string | null
 }
 
+/** What must be known of an instrument to know its end. */
+export interface EndingContract extends TradingTimes {
+  readonly securityType: SecurityType
+}
+
 /** The end of its last session; null where trading does not end. */
-export function endOfTrading({
-  calendar,
-  lastTradingDay,
-}: Omit<EndingContract, 'securityType'>): Instant | null {
+export function endOfTrading({ calendar, lastTradingDay }: TradingTimes): Instant | null {
   const day = lastTradingDay === null ? undefined : readDay(lastTradingDay)
   return day === undefined ? null : (lastSessionEnd(calendar, day) ?? null)
 }

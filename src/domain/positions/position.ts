@@ -152,23 +152,19 @@ export const unrealised = (position: Position, price: Decimal, conversion: Conve
     ? zero
     : price.minus(position.avgPx).times(position.quantity).times(conversion.pointValue).times(conversion.fx)
 
+type Held = Pick<Position, 'quantity' | 'avgPx'>
+
 /**
  * The price of the one fill that turns a position into a reported one: for an increase or a flip the price
  * that yields the reported average, for a reduction or a close the average at hand. Null when nothing
  * changes, the average needed is unknown, or the price would not be positive.
  */
-export function inferredFillPrice(
-  position: { readonly quantity: Decimal; readonly avgPx: Decimal | null },
-  target: { readonly quantity: Decimal; readonly avgPx: Decimal | null },
-): Decimal | null {
+export function inferredFillPrice(position: Held, target: Held): Decimal | null {
   const price = adjustingPrice(position, target)
   return price?.greaterThan(0) ? price : null
 }
 
-function adjustingPrice(
-  position: { readonly quantity: Decimal; readonly avgPx: Decimal | null },
-  target: { readonly quantity: Decimal; readonly avgPx: Decimal | null },
-): Decimal | null {
+function adjustingPrice(position: Held, target: Held): Decimal | null {
   const change = target.quantity.minus(position.quantity)
   if (change.isZero()) return null
   const isSameSide = sign(position.quantity) === sign(target.quantity)
