@@ -111,25 +111,25 @@ function settleStrays(state: SymbolState, input: SyncInput): Settled {
 
 /**
  * Orders without a live signal. A sync order that would carry the account past its size is no longer wanted, nor is a
- * close when there is nothing left to close: it would open.
+ * close when there is nothing left to close: it would open. `effective` is the position once all that stays has traded.
  */
-export function settleInFlight(state: SymbolState, input: SyncInput): Settled {
+export function settleInFlight(state: SymbolState, input: SyncInput): Settled & { effective: Decimal } {
   const settled = settleStrays(state, input)
-  let position = settled.inFlight.reduce(
+  let effective = settled.inFlight.reduce(
     (reached, order) => reached.plus(signed(order.leaves, order.side)),
     state.accountPosition,
   )
   for (const order of state.syncOrders) {
-    const reached = position.plus(signed(order.leaves, order.side))
+    const reached = effective.plus(signed(order.leaves, order.side))
     const isPast = signed(reached.minus(state.expected), order.side).greaterThan(0)
     if (isPast || closesNothing(order, state.accountPosition)) {
       settled.cancel.push(order.clientOrderId)
     } else {
       settled.inFlight.push(order)
-      position = reached
+      effective = reached
     }
   }
-  return settled
+  return { ...settled, effective }
 }
 
 /** Unsigned leaves that work against the account's position. */

@@ -9,7 +9,7 @@ import { type Decimal, max, sign, zero } from '../decimal.ts'
 import { type CopyActions, closingInFlight, followSignals, settleInFlight } from './mirror-sync-copies.ts'
 import { correctionOf, permitted } from './mirror-sync-correction.ts'
 import { reportRow, type SyncReportRow } from './mirror-sync-report.ts'
-import { readSymbol, type SymbolState, type SyncInput, signed } from './mirror-sync-state.ts'
+import { readSymbol, type SymbolState, type SyncInput } from './mirror-sync-state.ts'
 
 /** A market DAY order that brings a position to its size. */
 export type PositionOrder = { symbol: string; side: Side; quantity: Decimal }
@@ -37,11 +37,7 @@ const sideOf = (direction: number): Side => (direction > 0 ? '1' : '2')
 
 function syncSymbol(state: SymbolState, input: SyncInput): { actions: SyncActions; row: SyncReportRow } {
   const { symbol, accountPosition } = state
-  const settled = settleInFlight(state, input)
-  const effective = settled.inFlight.reduce(
-    (reached, order) => reached.plus(signed(order.leaves, order.side)),
-    accountPosition,
-  )
+  const { effective, ...settled } = settleInFlight(state, input)
   const closing = closingInFlight(state, settled.inFlight)
   const available = max(zero, accountPosition.abs().minus(closing))
   const demanded = correctionOf(state, effective, available)
