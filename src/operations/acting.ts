@@ -42,7 +42,8 @@ const ordering: ReadonlySet<OperationName> = new Set([
   'ResetPaperTrade',
 ])
 
-interface Ordered extends Acted {
+/** A call with what it asked for. */
+export interface ActedCall extends Acted {
   readonly params: unknown
 }
 
@@ -51,11 +52,11 @@ interface Ordered extends Acted {
  * A tree of members costs the database four times as much to take in as a text, more than the order's own event.
  */
 export function orderNotes(
-  calls: readonly Ordered[],
+  calls: readonly ActedCall[],
   outcomes: readonly Outcome<unknown>[],
   at: number,
 ): AuditNote[] {
-  const byKey = new Map<string, { first: Ordered; after: string[] }>()
+  const byKey = new Map<string, { first: ActedCall; after: string[] }>()
   calls.forEach((call, place) => {
     const outcome = outcomes[place] as Outcome<unknown>
     if (!ordering.has(call.operation) || isRefused(outcome)) return

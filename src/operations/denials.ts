@@ -3,11 +3,10 @@
  * by itself: who looks for doors can be seen afterwards, and which of them were tried.
  */
 import { LRUCache } from 'lru-cache'
-import type { OperationName } from '../contract/index.ts'
 import { insertAuditNotes } from '../storage/database/audit-log.ts'
 import type { Sql } from '../storage/database/sql.ts'
-import { actingOf } from './acting.ts'
-import type { Caller, Clock } from './context.ts'
+import { type ActedCall, actingOf } from './acting.ts'
+import type { Clock } from './context.ts'
 
 /** The object of these entries. */
 const denied = 'denied'
@@ -18,15 +17,8 @@ const rememberedMax = 10_000
 /** A list that was sent may name a thousand: so many are told and remembered of a call, or floods fill log and memory. */
 const namedMax = 20
 
-export interface DeniedCall {
-  readonly operation: OperationName
-  readonly caller: Caller
-  readonly requestId: string
-  readonly params: unknown
-}
-
 /** Enters a call that was denied; resolves when that is done. Throws DatabaseUnavailable. */
-export function createDenials(sql: Sql, clock: Clock): (call: DeniedCall) => Promise<void> {
+export function createDenials(sql: Sql, clock: Clock): (call: ActedCall) => Promise<void> {
   const entered = new LRUCache<string, number>({ max: rememberedMax })
   return async (call) => {
     const now = clock.now()
