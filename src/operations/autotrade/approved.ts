@@ -6,7 +6,6 @@
 import type { ParamsOf } from '../../contract/index.ts'
 import { isPlatformAdmin } from '../../domain/people/access.ts'
 import { rowsOfSite } from '../../domain/people/scope.ts'
-import { switchAccounts } from '../../storage/accounts/accounts.ts'
 import {
   type ApprovedRow,
   approveAccount,
@@ -22,6 +21,7 @@ import { instant } from '../../storage/database/wire.ts'
 import { findEnvironment } from '../../storage/operating/provision.ts'
 import { type Context, type Outcome, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
+import { endSyncIn } from '../strategies/transmitters.ts'
 
 const shownApproved = (row: ApprovedRow) => ({
   Id: row.id,
@@ -62,8 +62,7 @@ async function approve(
   if (found && connectionType === 1) {
     if (found.isMirrored)
       return refuse('StateConflict', 'Account', 'Stop what is autotraded in the account first')
-    const change = { reason: 'BrokerTransmit', changedAt: instant(ctx.now) }
-    await switchAccounts(ctx.sql, [found.id], { isAutotradeEnabled: undefined, isSyncEnabled: false }, change)
+    await endSyncIn(ctx, found.id)
   }
   const approval = { connectionType, personId, brokerId, account, isCfd: params.IsCFD ?? false }
   const given = { addedBy: ctx.caller.personId, addedAt: instant(ctx.now) }

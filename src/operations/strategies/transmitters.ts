@@ -7,6 +7,12 @@ import { loadRates } from '../../storage/market/quotes.ts'
 import { lockTransmitter } from '../../storage/mirror/transmissions.ts'
 import { type Context, type Refused, refuse } from '../context.ts'
 
+/** Ends AutoSync in an account whose own trades count from now on. */
+export async function endSyncIn(ctx: Context, accountId: number): Promise<void> {
+  const change = { reason: 'BrokerTransmit', changedAt: instant(ctx.now) }
+  await switchAccounts(ctx.sql, [accountId], { isAutotradeEnabled: undefined, isSyncEnabled: false }, change)
+}
+
 /**
  * The caller's account of this number that is approved for broker transmit, and its worth in dollars. AutoSync ends
  * in it. Refuses one that is not there, not approved, feeds another strategy, or is worth nothing.
@@ -25,13 +31,7 @@ export async function findTransmitter(
     const { isApproved, feedsStrategy } = await lockTransmitter(ctx.sql, accountId)
     if (!isApproved) continue
     if (feedsStrategy) return refuse('StateConflict', 'Account', 'The account feeds another strategy')
-    const change = { reason: 'BrokerTransmit', changedAt: instant(ctx.now) }
-    await switchAccounts(
-      ctx.sql,
-      [accountId],
-      { isAutotradeEnabled: undefined, isSyncEnabled: false },
-      change,
-    )
+    await endSyncIn(ctx, accountId)
     const value = (await loadAccountValues(ctx.sql, [accountId])).get(accountId) ?? zero
     const rate = currency === 'USD' ? dec(1) : (await loadRates(ctx.sql, 'USD', [currency])).get(currency)
     const worth = value.times(rate ?? 1).toDecimalPlaces(2)
