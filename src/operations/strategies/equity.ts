@@ -19,7 +19,7 @@ import {
 import { refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { equityHead, shownFigure } from './heads.ts'
-import { type Plan, readPricedFills } from './plans.ts'
+import { type Plan, readPricedFills } from './priced-fills.ts'
 
 interface Track {
   readonly head: EquityHead

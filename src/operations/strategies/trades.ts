@@ -23,7 +23,7 @@ import { type Context, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { shownSymbols } from '../symbols.ts'
 import { inTurns } from '../turns.ts'
-import { type Plan, readPricedFills } from './plans.ts'
+import { type Plan, readPricedFills } from './priced-fills.ts'
 
 /** The whole history in one answer. */
 export const getStrategyHistoricalClosedTrades: Handler<'GetStrategyHistoricalClosedTrades'> = async (

@@ -1,4 +1,4 @@
-/** Commission plans across the edge. Plan 0 is what was booked: nothing is priced anew. */
+/** A strategy's fills at the prices of a commission plan. Plan 0 is what was booked: nothing is priced anew. */
 
 import { inTheirSize, type PricedFill, planPricer } from '../../domain/billing/plan-charges.ts'
 import { type CommissionPlan, commissionPlans } from '../../domain/positions/tables/commission-plans.ts'
