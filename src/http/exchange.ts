@@ -97,7 +97,8 @@ export function isMalformed({ request, head }: Exchange): boolean {
 }
 
 const malformed = (message: string): TextReply => replyTo(refuse('RequestMalformed', '', message))
-const closed: Reply = replyTo(refuse('Maintenance'))
+export const closed: TextReply = replyTo(refuse('Maintenance'))
+export const routeUnknown: TextReply = replyTo(refuse('RouteUnknown'))
 export const framingFault: TextReply = replyTo(refuse('RequestMalformed'))
 const wrong = (faults: readonly Fault[]): Reply => ({ status: 400, body: faultEnvelope(400, faults) })
 const fault = (refusal: Refusal, field: string, message?: string): Reply =>

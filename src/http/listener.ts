@@ -11,9 +11,8 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import { refuse } from '../operations/context.ts'
-import { replyTo, type TextReply } from '../operations/reply.ts'
-import { framingFault } from './exchange.ts'
+import type { TextReply } from '../operations/reply.ts'
+import { framingFault, routeUnknown } from './exchange.ts'
 import { commonHeaders, jsonType } from './send.ts'
 
 const limits = {
@@ -24,7 +23,6 @@ const limits = {
   maxHeaderSize: 32 * 1024,
 }
 const socketsPerAddressMax = 2_048
-const routeUnknown = replyTo(refuse('RouteUnknown'))
 
 /** A server that hands every well-formed request to `listener`; `newId` names those without a request. */
 export function createListener(listener: RequestListener, newId: () => string): Server {

@@ -22,6 +22,7 @@ import {
   framingFault,
   isMalformed,
   openExchange,
+  routeUnknown,
   serve,
 } from './exchange.ts'
 import { readAbsoluteForm } from './head.ts'
@@ -60,8 +61,6 @@ export interface Server {
 
 /** How long requests under way may take to finish at a close. */
 const finishWithinMs = 10_000
-const routeUnknown = replyTo(refuse('RouteUnknown'))
-
 /**
  * The server of all hosts: it knows its requests by host, method and path, and turns away what is malformed
  * before any of them.

@@ -3,15 +3,12 @@
  * byte; who cannot prove where it comes from is told nothing else.
  */
 import type { FastifyInstance } from 'fastify'
-import { refuse } from '../operations/context.ts'
-import { replyTo } from '../operations/reply.ts'
+import { closed } from './exchange.ts'
 
 /** Takes a call in; answers false when its signature is wrong. */
 export type TakeWebhook = (call: { readonly body: string; readonly signature: string }) => Promise<boolean>
 
 const bodyMaxBytes = 256 * 1024
-
-const closed = replyTo(refuse('Maintenance'))
 
 interface Webhook {
   readonly path: string
