@@ -8,17 +8,13 @@ import { chownSync, readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname } from 'node:path'
 import { type Folder, ownerOf } from './folder.ts'
+import type { Owner } from './owners.ts'
 
 export interface Identity {
   /** Set when the child changes its user; files are handed over to it. */
-  readonly account?: Account
+  readonly account?: Owner
   /** A command put before the server's own. */
   readonly prefix: readonly string[]
-}
-
-interface Account {
-  readonly uid: number
-  readonly gid: number
 }
 
 /** How a command ended, and everything it wrote. */
@@ -75,7 +71,7 @@ function hasName(): boolean {
  * Users that a new cluster may belong to: the system's database or nobody user, else an owner of a folder on the way, as
  * of a home that is closed to others.
  */
-function newOwners(parent: string): Account[] {
+function newOwners(parent: string): Owner[] {
   const known = accounts()
   const named = ['postgres', '_postgres', 'nobody'].flatMap((name) => known.get(name) ?? [])
   const owners = wayTo(parent).map((path) => statSync(path))
@@ -88,7 +84,7 @@ function wayTo(path: string): string[] {
   return above === path ? [path] : [path, ...wayTo(above)]
 }
 
-function accounts(): Map<string, Account> {
+function accounts(): Map<string, Owner> {
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n')
   const fields = lines.filter((line) => !line.startsWith('#')).map((line) => line.split(':'))
   const entries = fields.map(
@@ -97,12 +93,12 @@ function accounts(): Map<string, Account> {
   return new Map(entries.filter(([name, { uid }]) => name !== '' && uid > 0 && uid < 2 ** 31))
 }
 
-function canEnter(account: Account, path: string): boolean {
+function canEnter(account: Owner, path: string): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', path], { ...account, cwd: '/' }).status === 0
 }
 
 /** Root in a container may lack the right to give files away. */
-function takes({ uid, gid }: Account, path: string): boolean {
+function takes({ uid, gid }: Owner, path: string): boolean {
   try {
     chownSync(path, uid, gid)
     return true

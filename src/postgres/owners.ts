@@ -1,7 +1,8 @@
 /** Whom the files of a server belong to: it reads them only when they are its user's, and others write some of them. */
 import { chown, stat, writeFile } from 'node:fs/promises'
 
-interface Owner {
+/** A user of the system that files belong to. */
+export interface Owner {
   readonly uid: number
   readonly gid: number
 }
