@@ -5,7 +5,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { refusalAnswer } from '../contract/index.ts'
-import type { DoorCall, DoorState } from './call.ts'
+import type { DoorCall, DoorReply, DoorState } from './call.ts'
 import { brokerCalls } from './calls/broker.ts'
 import { corporateCalls } from './calls/corporate.ts'
 import { marketCalls } from './calls/market.ts'
@@ -51,10 +51,7 @@ export function createDoor(state: DoorState): Door {
   return { settle, routes: (app) => addRoutes(app, serve) }
 }
 
-function addRoutes(
-  app: FastifyInstance,
-  serve: (call: DoorCall, raw: unknown) => Promise<{ status: number; body: string }>,
-): void {
+function addRoutes(app: FastifyInstance, serve: (call: DoorCall, raw: unknown) => Promise<DoorReply>): void {
   const nothingHere = refusalAnswer('RouteUnknown')
   app.register(
     async (scope) => {

@@ -107,17 +107,14 @@ export const word = <T>(meanings: Readonly<Record<string, T>>): Read<T> =>
 export const choice = <const Word extends string>(...words: readonly Word[]): Read<Word> =>
   word(Object.fromEntries(words.map((text) => [text, text])) as Record<string, Word>)
 
-/** May be absent or null. */
-export const maybe =
-  <T>(read: Read<T>): Read<T | undefined> =>
-  (raw, path, faults) =>
-    raw === undefined || raw === null ? undefined : read(raw, path, faults)
-
 /** Reads what may be missing or null. */
 export const withDefault =
   <T>(read: Read<T>, standard: T): Read<T> =>
   (raw, path, faults) =>
     raw === undefined || raw === null ? standard : read(raw, path, faults)
+
+/** May be absent or null. */
+export const maybe = <T>(read: Read<T>): Read<T | undefined> => withDefault<T | undefined>(read, undefined)
 
 type Members = Readonly<Record<string, Read<unknown>>>
 type ObjectOf<M extends Members> = { readonly [K in keyof M]: M[K] extends Read<infer T> ? T : never }
