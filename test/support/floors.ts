@@ -38,7 +38,7 @@ export const floors: Record<string, Floor> = {
       ...['standardwebhooks', 'stripe'],
     ],
   },
-  http: { floors: ['operations', 'contract'], packages: ['node:', 'fastify', 'pino'] },
+  http: { floors: ['operations', 'contract'], packages: ['node:', 'fastify'] },
   demo: {
     floors: ['execution', 'operations', 'storage', 'services', 'domain'],
     packages: ['node:', 'csv-parse', 'vega-datasets', '@visx/mock-data'],
