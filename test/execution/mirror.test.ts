@@ -243,6 +243,10 @@ describe('planning', () => {
     await db.write.run`
       update signal set status = '2', cum_qty = 4, avg_px = 50, ended_at = ${instant(opening)} where id = ${signal}`
     await db.write.run`insert into position values (${strategyId}, ${instrumentId}, 4, 50, now())`
+    await db.write.run`
+      insert into trade (strategy_id, instrument_id, signal_id, open_side, opened_at, changed_at, opened_qty, closed_qty,
+        open_turnover, close_turnover, commission, realised, avg_px, avg_cost, watch_px, fx)
+      values (${strategyId}, ${instrumentId}, ${signal}, '1', now(), now(), 4, 0, 200, 0, 0, 0, 50, 50, 50, 1)`
     await mirrorSignals(world.ctx)
     expect(await copiesOf(signal)).toMatchObject({ orders: 1, quantity: 4 })
   })

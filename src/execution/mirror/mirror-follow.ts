@@ -68,7 +68,7 @@ export async function followSignal(
   now: Instant,
 ): Promise<number> {
   const ending = endingOf(signal)
-  const freed = await endExclusions(tx, signal, signal.position, now)
+  const freed = await endExclusions(tx, signal, [signal.position], now)
   if (opposed.length > 0) await closeAgainst(tx, opposed, signal.instrumentId, now)
   await closeCrowdedOut(tx, crowdedOut, signal, now)
   const moved = await moveCopies(tx, signal, ending, now)

@@ -154,7 +154,7 @@ async function planSlice(
   const [copies, others] = await Promise.all([
     lockPredecessors(tx, signal, followersAtOnce),
     listOtherSignals(tx, signal),
-    endExclusions(tx, signal, facts.strategyPosition.minus(own).toFixed(), now),
+    endExclusions(tx, signal, [signal.position, facts.strategyPosition.minus(own).toFixed()], now),
   ])
   const slice = await loadFollowers(tx, signal, others, followersAtOnce)
   const { columns, setupIds, stopped } = slice

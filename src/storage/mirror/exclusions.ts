@@ -76,17 +76,26 @@ export async function insertExclusions(
       where setup_exclusion.ended_at is not null`
 }
 
-/** Symbols are followed again when the strategy is flat in them or on the other side; answers whose. */
+/**
+ * Symbols are followed again when the strategy is flat in them or on the other side, at each of the `positions`, or when
+ * it was flat before this signal opened what it holds: other fills of the same moment may have hidden that. The signal's
+ * own followers had left the symbol alone before. Answers whose.
+ */
 export const endExclusions = (
   tx: Transaction,
   signal: DueSignal,
-  position: string,
+  positions: readonly string[],
   now: Instant,
 ): Promise<number[]> =>
   idsOf(tx.rows`
     update setup_exclusion x set ended_at = ${instant(now)}::timestamptz from setup
     where x.ended_at is null and setup.id = x.setup_id and setup.strategy_id = ${signal.strategyId}::bigint
-      and x.instrument_id = ${signal.instrumentId}::bigint and x.sign <> sign(${position}::numeric)
+      and x.instrument_id = ${signal.instrumentId}::bigint
+      and (x.sign <> all(select sign(p) from unnest(${positions}::numeric[]) p)
+        or setup.joined_version <= ${signal.horizon}::bigint and exists (
+          select from trade t where t.strategy_id = ${signal.strategyId}::bigint
+            and t.instrument_id = ${signal.instrumentId}::bigint and t.closed_at is null
+            and t.signal_id = ${signal.id}::bigint and t.opened_at >= x.excluded_at))
     returning setup.id`)
 
 /**
