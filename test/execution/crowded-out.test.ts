@@ -2,7 +2,11 @@
 import { expect, test } from 'vitest'
 import { mirrorSignals } from '../../src/execution/mirror/mirror.ts'
 import { newTally } from '../../src/execution/tally.ts'
+import type { Transaction } from '../../src/storage/database/sql.ts'
+import { hasCrowdedOut } from '../../src/storage/mirror/crowded-out.ts'
+import type { DueSignal } from '../../src/storage/mirror/followers.ts'
 import { testDatabase } from '../support/database.ts'
+import { looked, plansOf } from '../support/plans.ts'
 import { accountViolations, readHeld, readOrders } from './account-world.ts'
 import { makeSenderWorld } from './sender-world.ts'
 import { place } from './world.ts'
@@ -81,6 +85,20 @@ test('by two workers at once', async () => {
   await Promise.all([mirrorSignals(world.ctx, 5), mirrorSignals(other, 3)])
   await world.drain()
   expect(await held()).toEqual(setupIds.map(() => 2))
+})
+
+test('without each of whom exits kept being compared with all who follow, also uncounted', async () => {
+  const count = 200
+  const { strategyId, instrumentId } = await sold(count)
+  await world.drain()
+  const signal = await db.read.one<DueSignal>`
+    select id, strategy_id as "strategyId", instrument_id as "instrumentId", side, status, cum_qty as "cumQty",
+      position_effect as "positionEffect", array[]::bigint[] as predecessors
+    from signal where strategy_id = ${strategyId} and instrument_id = ${instrumentId} order by id desc limit 1`
+  const plans = await plansOf(db, (sql) => hasCrowdedOut(sql as Transaction, signal), true)
+  const vain = [...JSON.stringify(plans).matchAll(/"Rows Removed by Join Filter":(\d+)/g)]
+  expect(looked(plans[0]!)).toBeGreaterThan(count)
+  expect(vain.map(([, removed]) => Number(removed)).filter((removed) => removed > count)).toEqual([])
 })
 
 test('the books are sound after all of this', async () => {

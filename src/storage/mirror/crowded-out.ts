@@ -18,21 +18,24 @@ const namedBy = ({ id, side, predecessors }: DueSignal): Fragment => fragment`
 
 /**
  * Those that still hold what the signal was to close, and where nobody else closes it in time: where AutoSync is off, and
- * where an order of the signal's own opens the other side now.
+ * where an order of the signal's own opens the other side now. From those who are named to what is asked of each, in this
+ * order: of these the planner takes many for one, and would compare them with all who follow.
  */
 const crowdedOutBy = (signal: DueSignal): Fragment => {
   const { id, strategyId, instrumentId, side, cumQty } = signal
   return fragment`
-    from setup join account a on a.id = setup.account_id
+    from (select distinct setup_id from (${namedBy(signal)}) kept) named
+    cross join lateral (select * from setup where id = named.setup_id offset 0) setup
+    join account a on a.id = setup.account_id
     join account_position p on p.setup_id = setup.id and p.instrument_id = ${instrumentId}::bigint
-    where setup.id in (${namedBy(signal)}) and setup.strategy_id = ${strategyId}::bigint
-      and setup.stopped_at is null and sign(p.quantity) = ${-directionOf(side)}::int and not a.is_autotrade_disabled
+    where setup.strategy_id = ${strategyId}::bigint and setup.stopped_at is null
+      and sign(p.quantity) = ${-directionOf(side)}::int and not a.is_autotrade_disabled
       and (not a.is_sync_enabled or exists (
         select from signal c where c.parent_signal_id = ${id}::bigint and c.instrument_id = ${instrumentId}::bigint
           and c.position_effect = 'O' and c.working_at is not null))
       and not exists (
         select from account_order o where o.source = 'S' and o.source_id = ${id}::bigint and o.setup_id = setup.id
-          and o.signal_filled_before >= ${cumQty}::numeric)`
+          and o.signal_filled_before >= ${cumQty}::numeric offset 0)`
 }
 
 /** Whether it closes, and has closed all that it was for. */
