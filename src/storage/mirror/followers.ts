@@ -205,8 +205,16 @@ const permissions: Fragment = fragment`
   member.enabled::int * ${enabled}::int + member.long::int * ${long}::int + member.short::int * ${short}::int
     + member.closing_only::int * ${closingOrdersOnly}::int`
 
-/** What stands in the way before any arithmetic, strongest first. */
-const blockOf = ({ securityType, currency }: DueSignal): Fragment => fragment`
+/** Accounts with an order in the instrument of which nobody knows what became. */
+const withUnknownOutcome = (instrumentId: number): Fragment => fragment`
+  select account_id from account_order where unknown_at is not null and instrument_id = ${instrumentId}::bigint`
+
+/**
+ * What stands in the way before any arithmetic, strongest first. Who has lapsed or waits is asked for as a truth, not
+ * joined: a broker that does not answer makes thousands of what the server has counted as none, and each follower would
+ * be compared with all of them.
+ */
+const blockOf = ({ securityType, currency, strategyId, instrumentId }: DueSignal): Fragment => fragment`
   case when member.stopped then ${codeNumber('SubscriptionEnded')}::int
     when a.is_autotrade_disabled then ${codeNumber('AutotradeDisabled')}::int
     when not b.is_enabled then ${codeNumber('BrokerDisabled')}::int
@@ -215,14 +223,10 @@ const blockOf = ({ securityType, currency }: DueSignal): Fragment => fragment`
     when excluded.setup_id is not null then ${codeNumber('Excluded')}::int
     when (select value = 'true' from platform_switch where name = 'noOpeningOrders')
       then ${codeNumber('MassSwitch')}::int
-    when lapsed.person_id is not null then ${codeNumber('SubscriptionEnded')}::int
-    when unknown.account_id is not null then ${codeNumber('UnknownOutcomePending')}::int
+    when (a.person_id, a.kind = 0) in (${lapsedSubscribers(strategyId)})
+      then ${codeNumber('SubscriptionEnded')}::int
+    when member.account_id in (${withUnknownOutcome(instrumentId)}) then ${codeNumber('UnknownOutcomePending')}::int
     else 0 end`
-
-/** Accounts with an order in the instrument of which nobody knows what became. */
-const unknownOutcomesOf = ({ instrumentId }: DueSignal): Fragment => fragment`(
-  select distinct account_id from account_order
-  where unknown_at is not null and instrument_id = ${instrumentId}::bigint)`
 
 interface ColumnTexts {
   count: number
@@ -309,9 +313,6 @@ export async function loadFollowers(
       left join account_position p on p.setup_id = member.id and p.instrument_id = ${signal.instrumentId}::bigint
       left join setup_exclusion excluded on excluded.setup_id = member.id
         and excluded.instrument_id = ${signal.instrumentId}::bigint and excluded.ended_at is null
-      left join ${lapsedSubscribers(signal.strategyId)} lapsed on lapsed.person_id = a.person_id
-        and (a.kind = 0 or lapsed.on_paper)
-      left join ${unknownOutcomesOf(signal)} unknown on unknown.account_id = member.account_id
       cross join lateral ${progressOf(others)} progress
       cross join lateral ${closingLeavesOf(signal)} closing
       cross join lateral ${entryExecutedOf(signal)} entry

@@ -152,10 +152,10 @@ const hasLapsed: Fragment = fragment`not bool_or(status = 'active')`
 const hasLapsedLive: Fragment = fragment`not bool_or(status = 'active' and kind = 'paid')`
 const real: Fragment = fragment`strategy_id is not null and kind <> 'simulated'`
 
-/** Those of a strategy, as a table to be joined by the person: `on_paper` says that paper accounts have lapsed too. */
-export const lapsedSubscribers = (strategyId: number): Fragment => fragment`(
-  select person_id, ${hasLapsed} as on_paper from subscription
-  where ${real} and strategy_id = ${strategyId}::bigint group by person_id having ${hasLapsedLive})`
+/** Those of a strategy, each with `is_live`: their live accounts have lapsed, and, in a row of its own, those on paper. */
+export const lapsedSubscribers = (strategyId: number): Fragment => fragment`
+  select person_id, unnest(case when ${hasLapsed} then array[true, false] else array[true] end) as is_live
+  from subscription where ${real} and strategy_id = ${strategyId}::bigint group by person_id having ${hasLapsedLive}`
 
 /** For few pairs: one row with `lapsed` for the person of an account `a` and the strategy of a setup `t`. */
 export const lapseOfSetup: Fragment = fragment`(
