@@ -78,8 +78,8 @@ export async function insertExclusions(
 
 /**
  * Symbols are followed again when the strategy is flat in them or on the other side, at each of the `positions`, or when
- * it was flat before this signal opened what it holds: other fills of the same moment may have hidden that. The signal's
- * own followers had left the symbol alone before. Answers whose.
+ * it was flat before this signal opened what it holds: other fills of the same moment may have hidden that. At the very
+ * moment of an exclusion the signal's own followers alone had left the symbol alone before. Answers whose.
  */
 export const endExclusions = (
   tx: Transaction,
@@ -92,10 +92,11 @@ export const endExclusions = (
     where x.ended_at is null and setup.id = x.setup_id and setup.strategy_id = ${signal.strategyId}::bigint
       and x.instrument_id = ${signal.instrumentId}::bigint
       and (x.sign <> all(select sign(p) from unnest(${positions}::numeric[]) p)
-        or setup.joined_version <= ${signal.horizon}::bigint and exists (
+        or exists (
           select from trade t where t.strategy_id = ${signal.strategyId}::bigint
             and t.instrument_id = ${signal.instrumentId}::bigint and t.closed_at is null
-            and t.signal_id = ${signal.id}::bigint and t.opened_at >= x.excluded_at))
+            and t.signal_id = ${signal.id}::bigint and (t.opened_at > x.excluded_at
+              or t.opened_at = x.excluded_at and setup.joined_version <= ${signal.horizon}::bigint)))
     returning setup.id`)
 
 /**
