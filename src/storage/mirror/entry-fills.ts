@@ -24,12 +24,13 @@ const since = (ended: 'e' | 'm'): Fragment =>
 
 /**
  * Of a group of exits that work for the same lots, the executions of all count; of orders that replaced each other the
- * last shows those of the chain. Nobody keeps the fraction that a split has made; what logarithms leave is none.
+ * last shows those of the chain. They are found by their entry: an index names that, none the group. Nobody keeps the fraction that a split has made; what logarithms leave is none.
  */
 const kept: Fragment = fragment`(
   select trunc(round(greatest(0, e.cum_qty * since.units - s.order_qty - coalesce((
       select sum(m.cum_qty * since.units) from signal m ${since('m')}
-      where m.oca_group_id = s.oca_group_id and m.id <> s.id and m.status <> '5'), 0)), 8),
+      where m.parent_signal_id = s.parent_signal_id and m.oca_group_id = s.oca_group_id and m.id <> s.id
+        and m.status <> '5'), 0)), 8),
     case since.units when 1 then 8 else 0 end)
   from signal e ${since('e')} where e.id = s.parent_signal_id)`
 
