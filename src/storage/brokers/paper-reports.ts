@@ -59,9 +59,10 @@ export const deliverPaperReports = async (sql: Sql, limit: number): Promise<numb
         from due order by id
         on conflict (broker_id, account_id, report_key) do nothing
       ), kept as (
-        update paper_report r set is_delivered = true from due where r.id = due.id and due.kind in ('fill', 'bust')
+        update paper_report set is_delivered = true
+        where id = any(array(select id from due where kind in ('fill', 'bust')))
       ), forgotten as (
-        delete from paper_report r using due where r.id = due.id and due.kind not in ('fill', 'bust')
+        delete from paper_report where id = any(array(select id from due where kind not in ('fill', 'bust')))
       )
       select count(*)::int as count from due`
   ).count
