@@ -61,6 +61,7 @@ export interface Server {
 
 /** How long requests under way may take to finish at a close. */
 const finishWithinMs = 10_000
+
 /**
  * The server of all hosts: it knows its requests by host, method and path, and turns away what is malformed
  * before any of them.

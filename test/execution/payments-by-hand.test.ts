@@ -280,16 +280,8 @@ test.each(['by hand', 'at Stripe’s'])(
   async (how) => {
     const { small, large } = await offerPlans()
     const medium = await savePlan(db.write, { ...offer, name: 'Medium', price: '100' })
-    await attach()
-    await choose(small)
-    await work()
-    clock.time = start + day
-    await attach(decliningMethod)
-    await choose(medium)
-    await work()
-    const { id } = await db.read.one<{ id: number }>`select id from charge where purpose = 'upgrade'`
+    const id = await declineChange(small, medium)
     clock.time = start + 2 * day
-    await attach()
     await choose(large)
     await work()
     if (how === 'by hand') expect(await settle(id)).toBe('notedInVain')

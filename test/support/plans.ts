@@ -16,6 +16,16 @@ export const looked = ({ Plans = [], ...node }: Node): number =>
     ? Plans.reduce((sum, plan) => sum + looked(plan), 0)
     : node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0))
 
+/** Of how many rows steps of the plans threw away more than `most`, joining or by a filter of their own. */
+export const thrownAway = (
+  plans: readonly Node[],
+  most: number,
+  by: 'Join Filter' | 'Filter' = 'Join Filter',
+): number[] =>
+  [...JSON.stringify(plans).matchAll(new RegExp(`"Rows Removed by ${by}":(\\d+)`, 'g'))]
+    .map(([, removed]) => Number(removed))
+    .filter((removed) => removed > most)
+
 /** Of the listing's statements, as a connection keeps them or as it makes them for one call; unanswered they find nothing. */
 export const plansOf = (
   db: Database,

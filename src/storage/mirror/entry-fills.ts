@@ -24,7 +24,8 @@ const since = (ended: 'e' | 'm'): Fragment =>
 
 /**
  * Of a group of exits that work for the same lots, the executions of all count; of orders that replaced each other the
- * last shows those of the chain. They are found by their entry: an index names that, none the group. Nobody keeps the fraction that a split has made; what logarithms leave is none.
+ * last shows those of the chain. They are found by their entry: an index names that, none the group. Nobody keeps the
+ * fraction that a split has made; what logarithms leave is none.
  */
 const kept: Fragment = fragment`(
   select trunc(round(greatest(0, e.cum_qty * since.units - s.order_qty - coalesce((
